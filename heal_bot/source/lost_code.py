@@ -21,7 +21,8 @@ from typing import Any
 from heal_bot.source import guard
 from heal_bot.source.bound_names import find_globals, find_symbols, list_names
 from heal_bot.source.definitions import Function
-from heal_bot.source.tree_diff import Part, Version, name_statement
+from heal_bot.source.parsed_version import Version
+from heal_bot.source.tree_diff import Part, name_statement
 
 # How many places are told; of a commit of more functions nothing is looked for.
 _MOST = 300

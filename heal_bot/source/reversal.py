@@ -15,15 +15,9 @@ from heal_bot.source import edit, functions, guard, imports, line_targets, paths
 from heal_bot.source.bound_names import list_names
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
+from heal_bot.source.parsed_version import encode_lines, line_starts, parse_code
 from heal_bot.source.renamed_variables import follow_renames
-from heal_bot.source.tree_diff import (
-    Part,
-    align,
-    compare_versions,
-    encode_lines,
-    line_starts,
-    parse_code,
-)
+from heal_bot.source.tree_diff import Part, align, compare_versions
 
 _WORD = re.compile(r"\w+")
 _IMPORTS = ast.Import | ast.ImportFrom

@@ -7,21 +7,25 @@ hierarchical delta debugging does (Misherghi and Su 2006).
 from __future__ import annotations
 
 import ast
-import itertools
 import re
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from heal_bot.source import functions, guard
+from heal_bot.source import guard
+from heal_bot.source.parsed_version import (
+    BLOCKS,
+    Version,
+    encode_lines,
+    line_starts,
+    parse_code,
+)
 
 # A node, or what a field of one holds, read by the name of the field.
 _Node = Any
 _Key = str | int | slice
-_BLOCKS = ("body", "handlers", "orelse", "finalbody")
 _START = re.compile(rb"[ \t\f]*(?:\w+|@)?")
 
 
@@ -76,17 +80,6 @@ def compare_versions(before: str, after: str, now: str) -> tuple[Part, ...]:
     return tuple(part for one in found if (part := moved.carried(one)))
 
 
-def encode_lines(text: str) -> list[bytes]:
-    """The lines of a text without a byte order mark, which belongs to no part of it."""
-    lines = functions.split_lines(text.removeprefix("\ufeff"))
-    return [line.encode("utf-8", "surrogatepass") for line in lines]
-
-
-def line_starts(lines: Sequence[bytes]) -> tuple[int, ...]:
-    """The byte at which each line begins, and the end of the last."""
-    return (0, *itertools.accumulate(map(len, lines)))
-
-
 def align(
     old: Sequence[Hashable], new: Sequence[Hashable]
 ) -> Iterator[tuple[str, int, int, int, int]]:
@@ -103,83 +96,6 @@ def align(
         yield tag, a + head, b + head, c + head, d + head
     if tail:
         yield "equal", ends[0], len(old), ends[1], len(new)
-
-
-def parse_code(text: str) -> ast.Module:
-    """The tree of a text, with empty docstrings: what these say is no code."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(guard.check_text(text))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = ""
-    return tree
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One version of a file: its bytes, where its lines begin, its tree."""
-
-    data: bytes
-    starts: tuple[int, ...]
-    tree: ast.Module
-
-    @classmethod
-    def of(cls, text: str) -> Version:
-        text = text.removeprefix("\ufeff")
-        lines = encode_lines(text)
-        return cls(b"".join(lines), line_starts(lines), parse_code(text))
-
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node stands, without decorators."""
-        first = self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
-        return first, self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-
-    def lines(self, nodes: Sequence[ast.AST]) -> tuple[int, int] | None:
-        """The whole lines of statements that follow each other; None where they share one."""
-        start, end = self.starts[_line(nodes[0]) - 1], self.starts[_end(nodes[-1])]
-        head = self.data[start : self.span(nodes[0])[0]]
-        tail = self.data[self.span(nodes[-1])[1] : end].strip()
-        alone = not head.strip() or bool(getattr(nodes[0], "decorator_list", ()))
-        return (start, end) if alone and tail[:1] in {b"", b"#"} else None
-
-    def header(self, node: ast.AST) -> tuple[int, int] | None:
-        """The lines of a compound statement before its body; None where they share one."""
-        start, end = _line(node) - 1, _line(node.body[0]) - 1  # type: ignore[attr-defined]
-        return (self.starts[start], self.starts[end]) if start < end else None
-
-    def branches(self, chain: list[_Node], first: int, end: int) -> tuple[int, int]:
-        """Where some branches of an `if` stand: their lines, or of the first ones up to an `if`."""
-        if first:
-            ends = [self.starts[_end(chain[at - 1].body[-1])] for at in (first, end)]
-        else:
-            begins = [self.span(chain[at])[0] for at in (first, end)]
-            ends = [at + 2 * self.data.startswith(b"el", at) for at in begins]
-        return ends[0], ends[1]
-
-
-def _list_branches(node: _Node) -> Iterator[_Node]:
-    """An `if`, and each that stands in its `else` alone; any other statement alone."""
-    yield node
-    inner = node.orelse if isinstance(node, ast.If) else []
-    if len(inner) == 1 and isinstance(inner[0], ast.If):
-        yield from _list_branches(inner[0])
-
-
-def _join_branches(chain: Sequence[_Node], last: list[_Node]) -> list[_Node]:
-    """The `if` of some branches, with what its `else` has."""
-    for node in reversed(chain):
-        last = [ast.If(node.test, node.body, last)]
-    return last
-
-
-def _line(node: _Node) -> int:
-    """The first line of a statement, with its decorators."""
-    return min(int(n.lineno) for n in (node, *getattr(node, "decorator_list", ())))
-
-
-def _end(node: _Node) -> int:
-    return int(node.end_lineno)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +172,10 @@ class _TreeChange:
         return [*found, *self.compare_blocks(old[-1].orelse, new[-1].orelse)]
 
     def _inside(self, one: _Node, other: _Node) -> list[Part]:
-        """The header and the blocks of a compound statement, where it has the same blocks."""
-        blocks = [name for name in _BLOCKS if isinstance(getattr(other, name, None), list)]
-        if not blocks or any(bool(getattr(one, n)) != bool(getattr(other, n)) for n in blocks):
+        """The header and the blocks of a compound statement, and its `else` and `finally`."""
+        blocks = [name for name in BLOCKS if isinstance(getattr(other, name, None), list)]
+        clauses = [n for n in blocks if bool(getattr(one, n)) != bool(getattr(other, n))]
+        if not blocks or "handlers" in clauses:
             return []
         rest = [name for name in other._fields if name not in blocks]
         here, there = self.new.header(other), self.old.header(one)
@@ -271,7 +188,12 @@ class _TreeChange:
             inner = [p for name in rest for p in self._values(one, other, name)]
             found += [replace(part, parts=tuple(inner)) for part in header]
         for name in blocks:
-            found += self.compare_blocks(getattr(one, name), getattr(other, name))
+            block = getattr(one, name)
+            if name in clauses:
+                there, here = self.old.clause(one, name), self.new.clause(other, name)
+                found += self._sound(here, self.old.data[slice(*there)], [(other, name, block)])
+            else:
+                found += self.compare_blocks(block, getattr(other, name))
         return found
 
     def _rewritten(
@@ -346,6 +268,21 @@ class _TreeChange:
         except (guard.SourceRejected, SyntaxError, ValueError):
             same = False
         return [Part(*here, text, (), atomic=True)] if same else []
+
+
+def _list_branches(node: _Node) -> Iterator[_Node]:
+    """An `if`, and each that stands in its `else` alone; any other statement alone."""
+    yield node
+    inner = node.orelse if isinstance(node, ast.If) else []
+    if len(inner) == 1 and isinstance(inner[0], ast.If):
+        yield from _list_branches(inner[0])
+
+
+def _join_branches(chain: Sequence[_Node], last: list[_Node]) -> list[_Node]:
+    """The `if` of some branches, with what its `else` has."""
+    for node in reversed(chain):
+        last = [ast.If(node.test, node.body, last)]
+    return last
 
 
 def _put(holder: _Node, key: _Key, value: _Node) -> Callable[[], None]:

@@ -25,8 +25,8 @@ from heal_bot.core.text import clip, one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
 from heal_bot.source.change_intent import list_added_lines
+from heal_bot.source.parsed_version import parse_code
 from heal_bot.source.reversal import brought_tests
-from heal_bot.source.tree_diff import parse_code
 from heal_bot.verification import interface_changes
 from heal_bot.verification.dependency_causes import says_deprecated
 

@@ -94,6 +94,23 @@ def test_a_branch_of_a_chain_is_put_back_and_taken_out_alone(
         assert before in texts
 
 
+@pytest.mark.parametrize(
+    ("code", "clause"),
+    [
+        ("for x in a:\n        y = x\n", "else:\n        y = 0\n"),
+        ("if a:\n        y = 1\n", "else:\n        y = 0\n"),
+        ("if a:\n        y = 1\n", "elif a is None:\n        y = 0\n    else:\n        y = 2\n"),
+        ("try:\n        y = 1\n    except OSError:\n        y = 2\n", "finally:\n        a.b()\n"),
+    ],
+)
+def test_a_clause_is_put_back_and_taken_out_alone(code: str, clause: str) -> None:
+    without = f"def f(a):\n    {code}    # Then.\n    return y\n"
+    with_it = without.replace("    # Then.", f"    {clause}    # Then.")
+    for before, after in ((with_it, without), (without, with_it)):
+        other = before.replace("y = x", "y = -x").replace("y = 1", "y = -1")
+        assert before in [text for _, text in _put_back(other, after)]
+
+
 def test_hunks_hold_statements_and_these_hold_expressions() -> None:
     before = "def f(a):\n    x = g(a, 1)\n    y = 2\n    return x + y\n"
     after = "def f(a):\n    x = g(2, a)\n    y = 2\n    return x - y\n"
