@@ -61,7 +61,6 @@ class Declared:
     project: Mapping[str, Any] = field(default_factory=dict)
     backend: str = ""
     lines: Lines = field(default_factory=Lines)
-    sources: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     own: Sequence[Requirement] = ()
 
@@ -83,14 +82,12 @@ def read_declared(tree: Tree, setup: str) -> Declared:
     found.pythons = list(_pythons(tree, found))
     if setup:
         found.lines.arguments(setup, lambda path: _open(tree, path, found))
-        found.sources.append("setup")
     # What a person names is meant as it is; all else is the repository's.
     found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
     if not named:
         _files(tree, found)
         if tox_metadata.FILE in tree.paths():
-            told = tox_metadata.read(lambda p: _open(tree, p, found), found.lines, found.notes)
-            found.sources += [tox_metadata.FILE] * told
+            tox_metadata.read(lambda p: _open(tree, p, found), found.lines, found.notes)
         for environment in _hatch(tool):
             found.lines.extras.update(_lines(environment.get("features")))
     outside = len(found.lines.requirements)
@@ -98,14 +95,12 @@ def read_declared(tree: Tree, setup: str) -> Declared:
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
     for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
         found.lines.read(path, lambda name: _open(tree, name, found))
-        found.sources.append(path)
     if own := _table(tool, "poetry"):
         poetry_metadata.read(own, found.lines, groups=not named)
         found.requires = found.requires or poetry_metadata.read_python(own)
         found.project = (
             project if project.get("name") else {**project, **poetry_metadata.read_project(own)}
         )
-        found.sources.append("tool.poetry")
     if not named:
         _tools(tool, found)
         found.own = found.lines.requirements[outside:]
@@ -168,14 +163,12 @@ def _files(tree: Tree, found: Declared) -> None:
         if path.endswith(".in") and path.removesuffix(".in") + ".txt" in tree.paths():
             continue
         found.lines.read(path, lambda name: _open(tree, name, found))
-        found.sources.append(path)
 
 
 def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> None:
     """The project's dependencies, with the extras that tests usually need or that were named."""
     for line in _lines(project.get("dependencies")):
         found.lines.add(line, "pyproject.toml")
-        found.sources.append("pyproject.toml")
     own = canonicalize_name(_text(project.get("name")) or "-")
     extras = {k.lower(): _lines(v) for k, v in _table(project, "optional-dependencies").items()}
     waiting = [e.lower() for e in found.lines.extras] + ([] if named else list(_WANTED))
@@ -192,7 +185,6 @@ def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> Non
                 waiting += [e.lower() for e in inner.extras]
             else:
                 found.lines.add(line, f"extra {extra}")
-                found.sources.append(f"extra {extra}")
 
 
 def _groups(groups: Mapping[str, Any], found: Declared, *, named: bool) -> None:
@@ -209,7 +201,6 @@ def _groups(groups: Mapping[str, Any], found: Declared, *, named: bool) -> None:
         for entry in entries:
             if isinstance(entry, str):
                 found.lines.add(entry, f"group {name}")
-                found.sources.append(f"group {name}")
             elif isinstance(entry, Mapping) and isinstance(entry.get("include-group"), str):
                 waiting.append(canonicalize_name(entry["include-group"]))
 
@@ -239,7 +230,6 @@ def _tools(tool: Mapping[str, Any], found: Declared) -> None:
         for line in (line for given in lists for line in _lines(given)):
             if not line.startswith(("-", "{")):
                 found.lines.add(line, where)
-                found.sources.append(where)
 
 
 def _hatch(tool: Mapping[str, Any]) -> list[Mapping[str, Any]]:

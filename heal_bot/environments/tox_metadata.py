@@ -17,14 +17,14 @@ _HERE = re.compile(r"\{(?:toxinidir|tox_root)\}/")
 _OTHER = re.compile(r"\{\[([^\]{}]+)\]([\w-]+)\}")
 
 
-def read(open_text: Callable[[str], str], lines: Lines, notes: list[str]) -> bool:
-    """Add deps, extras and dependency groups; whether there are deps."""
+def read(open_text: Callable[[str], str], lines: Lines, notes: list[str]) -> None:
+    """Add deps, extras and dependency groups."""
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(open_text(FILE))
     except configparser.Error:
         notes.append(f"{FILE} cannot be read")
-        return False
+        return
     kept = []
     for line in _lines(parser, "testenv", "deps"):
         if "{" in line:
@@ -36,7 +36,6 @@ def read(open_text: Callable[[str], str], lines: Lines, notes: list[str]) -> boo
     for key, names in (("extras", lines.extras), ("dependency_groups", lines.groups)):
         for line in _lines(parser, "testenv", key):
             names.update(re.findall(r"[\w.-]+", "" if "{" in line else line))
-    return bool(kept)
 
 
 def _lines(
