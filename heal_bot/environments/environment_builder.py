@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -154,11 +155,9 @@ def date_index(access: Access, started: float) -> Access:
     Indexes other than the public one seldom tell when a file was uploaded: they are taken as
     they are.
     """
-    if access.url:
+    if access.url or not 0 < started < time.time():
         return access
-    now = datetime.now(UTC)
-    moment = datetime.fromtimestamp(started, UTC) if 0 < started < now.timestamp() else now
-    return replace(access, until=_written(moment.timestamp())) if moment < now else access
+    return replace(access, until=_written(started))
 
 
 def _written(moment: float) -> str:
