@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import csv
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from email.parser import HeaderParser
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from heal_bot.checkout import safe_open
@@ -32,7 +29,6 @@ from heal_bot.environments.venv_layout import build_environment
 from heal_bot.environments.wheels import RUNS_TESTS, Wheels
 
 _CAP = 16 << 20
-_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-[\w.!+]+\.dist-info\Z")
 
 
 def find_bumps(
@@ -46,7 +42,7 @@ def find_bumps(
     """
     python = find(Path(env.prefix))
     today = locked_versions.read_folders(python.packages)
-    lists = _infos(python.packages)
+    lists = locked_versions.find_infos(python.packages)
     first, last = set(declared), RUNS_TESTS.match
     changed = [
         each
@@ -84,7 +80,7 @@ def replace_packages(
     python = find(Path(env.prefix))
     ordered = sorted(bumps, key=lambda bump: (not RUNS_TESTS.match(bump.name), bump.name))
     sites = [_site(scratch, bump) for bump in ordered]
-    infos = _infos(python.packages)
+    infos = locked_versions.find_infos(python.packages)
     gone = frozenset(
         path for bump in bumps if bump.bad for path in _listed(infos[bump.name])
     )  # fmt: skip
@@ -110,16 +106,6 @@ def _site(scratch: Path, bump: Bump) -> Path:
     return scratch / "former" / f"{bump.name}-{bump.good}" / "site-packages"
 
 
-def _infos(sites: Iterable[Path]) -> dict[str, Path]:
-    """The metadata folder of each package, the first wins."""
-    found: dict[str, Path] = {}
-    for site in sites:
-        for info in sorted(site.glob("*.dist-info")):
-            if match := _INFO.match(info.name):
-                found.setdefault(canonicalize_name(match["name"]), info)
-    return found
-
-
 def _listed(info: Path) -> Iterator[str]:
     """The files that a package says it has: below the folder of packages, or scripts as bin/…."""
     try:
@@ -139,12 +125,12 @@ def _coupled(found: Sequence[Bump], python: Interpreter, scratch: Path) -> tuple
     names = {bump.name: bump for bump in found}
     needs: dict[str, set[str]] = {name: set() for name in names}
     for bump in found:
-        info = _infos([_site(scratch, bump)]).get(bump.name)
+        info = locked_versions.find_infos([_site(scratch, bump)]).get(bump.name)
         for asked in _required(info, python.version) if info else ():
             other = names.get(name_of(asked))
             if other and not (other.bad and asked.specifier.contains(other.bad, prereleases=True)):
                 needs[bump.name].add(other.name)
-    for name, info in _infos(python.packages).items():
+    for name, info in locked_versions.find_infos(python.packages).items():
         for asked in _required(info, python.version) if name in names else ():
             other = names.get(name_of(asked))
             if other and not asked.specifier.contains(other.good, prereleases=True):
@@ -156,11 +142,7 @@ def _coupled(found: Sequence[Bump], python: Interpreter, scratch: Path) -> tuple
 
 def _required(info: Path, python: str) -> Iterator[Requirement]:
     """What a package requires on this Python, without its extras."""
-    try:
-        text = safe_open.read(info.parent, f"{info.name}/METADATA", _CAP).decode(errors="replace")
-    except OSError:
-        return
-    for line in HeaderParser().parsestr(text).get_all("Requires-Dist") or ():
+    for line in locked_versions.read_metadata(info).get_all("Requires-Dist") or ():
         try:
             asked = Requirement(line)
             if applies(asked, python):

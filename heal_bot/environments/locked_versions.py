@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from email.message import Message
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from heal_bot.checkout import safe_open
 from heal_bot.core.toml import read_toml
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
-_CAP = 1 << 20
+_CAP = 16 << 20
 _MOST = 3000
 _EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*?)(?:-\d[\w.!+-]*)?\.egg-info\Z")
 _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*)-(?P<version>[\w.!+]+)\.dist-info\Z")
@@ -38,7 +39,7 @@ def read_lock(text: str) -> tuple[dict[str, str], int]:
         # The project itself may have no version.
         if not isinstance(package, Mapping) or not _from_index(package) or "version" not in package:
             continue
-        name, version = _name(package.get("name")), _version(package["version"])
+        name, version = _name(package.get("name")), normalize_version(package["version"])
         if name and version:
             found.setdefault(name, set()).add(version)
         else:
@@ -55,7 +56,8 @@ def _name(given: object) -> str:
         return ""
 
 
-def _version(given: object) -> str:
+def normalize_version(given: object) -> str:
+    """The version as packages are compared by it; empty for what is none."""
     try:
         return str(Version(given)) if isinstance(given, str) else ""
     except ValueError:
@@ -78,12 +80,11 @@ def read_environment(venv: Path) -> dict[str, str]:
 
     Nothing of it is run and no link is followed; empty when there is no environment.
     """
-    sites = sorted(venv.glob("lib/python3*/site-packages"))[:1]
-    return {name: version for name, version in read_folders(sites).items() if version}
+    return {name: version for name, version in read_folders(_sites(venv)).items() if version}
 
 
 def read_folders(sites: Iterable[Path]) -> dict[str, str]:
-    """As `of_environment` for folders of packages, of which the first wins.
+    """As `read_environment` for folders of packages, of which the first wins.
 
     The version is empty for what did not come from an index, or says so in an older way.
     """
@@ -91,7 +92,7 @@ def read_folders(sites: Iterable[Path]) -> dict[str, str]:
     for site in sites:
         for folder in sorted(path.name for path in site.iterdir())[: 2 * _MOST]:
             if match := _DIST_INFO.match(folder):
-                version = "" if _is_linked(site, folder) else _version(match["version"])
+                version = "" if _is_linked(site, folder) else normalize_version(match["version"])
             elif match := _EGG_INFO.match(folder):
                 version = ""
             else:
@@ -112,16 +113,31 @@ def _is_linked(site: Path, folder: str) -> bool:
 
 def version_of(venv: Path, project: str) -> str:
     """The version under which the project itself is installed there; empty without it."""
-    wanted = canonicalize_name(project)
-    for site in sorted(venv.glob("lib/python3*/site-packages"))[:1]:
+    info = find_infos(_sites(venv)).get(canonicalize_name(project))
+    if info is None:
+        return ""
+    named = info.name.removesuffix(".dist-info").rpartition("-")[2]
+    return normalize_version(read_metadata(info).get("Version")) or named
+
+
+def find_infos(sites: Iterable[Path]) -> dict[str, Path]:
+    """The metadata folder of each package, the first wins."""
+    found: dict[str, Path] = {}
+    for site in sites:
         for info in sorted(site.glob("*.dist-info")):
-            match = _DIST_INFO.match(info.name)
-            if not match or canonicalize_name(match["name"]) != wanted:
-                continue
-            try:
-                text = safe_open.read(site, f"{info.name}/METADATA", _CAP).decode(errors="replace")
-            except OSError:
-                return match["version"]
-            told = HeaderParser().parsestr(text).get("Version", "")
-            return _version(told) or match["version"]
-    return ""
+            if match := _DIST_INFO.match(info.name):
+                found.setdefault(canonicalize_name(match["name"]), info)
+    return found
+
+
+def read_metadata(info: Path) -> Message:
+    """What a package says of itself; nothing where that cannot be read."""
+    try:
+        text = safe_open.read(info.parent, f"{info.name}/METADATA", _CAP)
+    except OSError:
+        return Message()
+    return HeaderParser().parsestr(text.decode(errors="replace"))
+
+
+def _sites(venv: Path) -> list[Path]:
+    return sorted(venv.glob("lib/python3*/site-packages"))[:1]

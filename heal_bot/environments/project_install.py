@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 from heal_bot.core.text import one_line
+from heal_bot.environments.locked_versions import normalize_version
 from heal_bot.environments.project_metadata import read_text
 from heal_bot.ports import Tree
 
@@ -49,7 +49,7 @@ def write_metadata(project: Mapping[str, Any], known: str, site: Path) -> str:
     name = project.get("name")
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", name):
         return ""
-    version = _version(project.get("version")) or known or _UNKNOWN
+    version = normalize_version(project.get("version")) or known or _UNKNOWN
     folder = site / f"{canonicalize_name(name).replace('-', '_')}-{version}.dist-info"
     if folder.exists():
         return version
@@ -65,13 +65,6 @@ def write_metadata(project: Mapping[str, Any], known: str, site: Path) -> str:
         (folder / file).write_text(text)
         (folder / file).chmod(0o644)
     return version
-
-
-def _version(value: object) -> str:
-    try:
-        return str(Version(value)) if isinstance(value, str) else ""
-    except ValueError:
-        return ""
 
 
 def _entry_points(project: Mapping[str, Any]) -> str:
