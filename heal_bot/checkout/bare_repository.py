@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.checkout.git import Git, refuse_full
+from heal_bot.checkout.git import Git, write_configuration
 from heal_bot.checkout.user_repository import UserRepository
 from heal_bot.core.errors import UsageError, WorkspaceError
 from heal_bot.core.events import Run
@@ -22,19 +22,18 @@ _SHORT = re.compile(r"[0-9a-f]{7,39}|(?:HEAD|[0-9a-f]{7,40})(?:[~^][0-9]{0,5}){1
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Objects that heal-bot reads: `folder` is our bare repository, `head` the source's HEAD.
+    """Objects that heal-bot reads: `git` runs in our bare repository, `head` is the source's HEAD.
 
     Objects travel over two steps so that no git process ever reads the source's configuration:
-    `_mirror` is an empty repository of ours that borrows the source's object folder, and `folder`
+    `_mirror` is an empty repository of ours that borrows the source's object folder, and `git`
     fetches from it with fsck, which hashes every object anew.
     """
 
     origin: UserRepository
-    folder: Path
     head: str
     branch: str
     git: Git
-    _mirror: Path
+    _mirror: Git
 
     @classmethod
     def of(cls, run: Run, source: Path, scratch: Path) -> Repository:
@@ -45,19 +44,20 @@ class Repository:
         origin = UserRepository.at(source)
         head, branch = origin.head()
         place = _new_folder(scratch)
-        git = Git.at(place / "home")
-        mirror, folder = place / "mirror.git", place / "objects.git"
+        home = place / "home"
+        write_configuration(home)
+        mirror, git = Git(place / "mirror.git", home), Git(place / "objects.git", home)
         kind = "sha1" if len(head) == 40 else "sha256"
-        for bare in (mirror, folder):
-            git.run(run, bare, "init", "--quiet", "--bare", f"--object-format={kind}")
+        for bare in (mirror, git):
+            bare.run(run, "init", "--quiet", "--bare", f"--object-format={kind}")
         objects = str(origin.common.resolve() / "objects")
         if "\n" in objects:
             raise UsageError(f"{objects!r} has a line break in its name: rename the folder")
-        (mirror / "objects/info").mkdir(exist_ok=True)
-        (mirror / "objects/info/alternates").write_text(objects + "\n")
+        (mirror.folder / "objects/info").mkdir(exist_ok=True)
+        (mirror.folder / "objects/info/alternates").write_text(objects + "\n")
         if shallow := origin.shallow():
-            (mirror / "shallow").write_bytes(shallow)
-        repository = cls(origin, folder, head, branch, git, mirror)
+            (mirror.folder / "shallow").write_bytes(shallow)
+        repository = cls(origin, head, branch, git, mirror)
         repository.fetch(run, head)
         return repository
 
@@ -70,13 +70,13 @@ class Repository:
         """Bring a commit and up to DEPTH of its ancestors; UsageError when the source lacks it."""
         if self._has(run, sha):
             return
-        known = self.git.attempt(run, self._mirror, "cat-file", "-e", f"{sha}^{{commit}}")
+        known = self._mirror.attempt(run, "cat-file", "-e", f"{sha}^{{commit}}")
         if not known.ok:
             raise UsageError(
                 f"commit {sha[:12]} is not in {self.source}: run `git fetch origin {sha}` there"
             )
         fetched = self._fetched(run, (sha,), DEPTH)
-        refuse_full(fetched, self.folder)
+        self.git.refuse_full(fetched)
         if not fetched.ok or not self._has(run, sha):
             said = one_line(fetched.stderr.decode(errors="replace"))
             raise WorkspaceError(
@@ -90,8 +90,8 @@ class Repository:
 
     def _fetched(self, run: Run, shas: Sequence[str], depth: int) -> Completed:
         return self.git.attempt(
-            run, self.folder, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-            "--update-shallow", f"--depth={depth}", "--end-of-options", f"file://{self._mirror}",
+            run, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow",
+            f"--depth={depth}", "--end-of-options", f"file://{self._mirror.folder}",
             *(f"+{sha}:refs/heal-bot/{sha}" for sha in shas), seconds=600,
         )  # fmt: skip
 
@@ -99,9 +99,7 @@ class Repository:
         """The commit that HEAD, a full SHA, a branch or a tag names, fetched and ready to read."""
         sha = self._abbreviated(run, name) or self.origin.resolve(name)
         self.fetch(run, sha)
-        commit = self.git.run(
-            run, self.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{commit}}"
-        )
+        commit = self.git.run(run, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{commit}}")
         return commit.decode().strip()
 
     def _abbreviated(self, run: Run, name: str) -> str:
@@ -109,15 +107,12 @@ class Repository:
         if not _SHORT.fullmatch(name):
             return ""
         wanted = name.replace("HEAD", self.head, 1)
-        told = self.git.attempt(
-            run, self._mirror, "rev-parse", "--verify", "--quiet", "--end-of-options",
-            f"{wanted}^{{commit}}",
-        )  # fmt: skip
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+        told = self._mirror.attempt(run, *asked)
         return told.stdout.decode().strip() if told.ok else ""
 
     def _has(self, run: Run, sha: str) -> bool:
-        there = self.git.attempt(run, self.folder, "cat-file", "-e", f"{sha}^{{commit}}")
-        return there.ok
+        return self.git.attempt(run, "cat-file", "-e", f"{sha}^{{commit}}").ok
 
 
 def _new_folder(scratch: Path) -> Path:

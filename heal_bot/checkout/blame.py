@@ -17,7 +17,7 @@ _FORMAT = "--format=%H%x00%s%x00"
 def blame_line(run: Run, repository: Repository, sha: str, path: str, line: int) -> tuple[str, str]:
     """The commit that a line is from, and its title; '' where it is older than what is at hand."""
     told = repository.git.attempt(
-        run, repository.folder, "blame", "--porcelain", "-L", f"{line},{line}", sha, "--", path
+        run, "blame", "--porcelain", "-L", f"{line},{line}", sha, "--", path
     )
     head = _HEAD.match(told.stdout) if told.ok else None
     if head is None or (b"\nboundary\n" in told.stdout and _is_cut(run, repository)):
@@ -36,7 +36,7 @@ def find_removal(
     where = f":(literal){path}" if name else f":(glob)**/{path}"
     asked = ("-S", _binds(name), "--pickaxe-regex") if name else ("--diff-filter=D",)
     told = repository.git.attempt(
-        run, repository.folder, "log", "-1", _FORMAT, "-z", "--name-only", "--no-renames", *asked,
+        run, "log", "-1", _FORMAT, "-z", "--name-only", "--no-renames", *asked,
         "--end-of-options", sha, "--", where,
     )  # fmt: skip
     parts = told.stdout.split(b"\0") if told.ok else []
@@ -65,7 +65,7 @@ def _binds(name: str) -> str:
 def _moved(run: Run, repository: Repository, before: str, after: str, path: str) -> str:
     """Where a commit moved a file, as git finds it; '' where it found nowhere."""
     told = repository.git.attempt(
-        run, repository.folder, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status",
+        run, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status",
         "--end-of-options", before, after,
     )  # fmt: skip
     parts = [os.fsdecode(part) for part in told.stdout.split(b"\0")] if told.ok else []
@@ -76,5 +76,5 @@ def _moved(run: Run, repository: Repository, before: str, after: str, path: str)
 def _is_cut(run: Run, repository: Repository) -> bool:
     """Whether the history at hand has an end that is not its beginning."""
     asked = ("rev-parse", "--is-shallow-repository")
-    told = repository.git.attempt(run, repository.folder, *asked)
+    told = repository.git.attempt(run, *asked)
     return told.stdout.strip() != b"false"

@@ -134,9 +134,7 @@ def checkout(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTr
 def list_committed(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
     """The files of commit `sha` as git holds them; nothing is written."""
     repository.fetch(run, sha)
-    told = repository.git.run(
-        run, repository.folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}"
-    )
+    told = repository.git.run(run, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}")
     found = {entry.path: entry for entry in list_entries(run, repository, sha)}
     return GitTree(sha, told.decode().strip(), scratch, (), run, repository, found, {}, {})
 

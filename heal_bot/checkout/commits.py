@@ -26,9 +26,7 @@ def list_commits(run: Run, repository: Repository, good: str, bad: str) -> tuple
     """
     base = _branching(run, repository, good, bad) if good else ""
     span = (f"{base}..{bad}",) if base not in {"", bad} else (bad, f"--max-count={DEPTH}")
-    told = repository.git.attempt(
-        run, repository.folder, "log", "--first-parent", "-z", _LOG, *span, "--"
-    )
+    told = repository.git.attempt(run, "log", "--first-parent", "-z", _LOG, *span, "--")
     if not told.ok:
         return ()
     rows = told.stdout.split(b"\0")
@@ -48,7 +46,7 @@ def _branching(run: Run, repository: Repository, good: str, bad: str) -> str:
         return ""
     depth = DEPTH
     while True:
-        told = repository.git.attempt(run, repository.folder, "merge-base", good, bad)
+        told = repository.git.attempt(run, "merge-base", good, bad)
         if told.ok:
             return told.stdout.decode().strip()
         depth *= 8
@@ -62,7 +60,7 @@ def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tupl
     Of a commit that changes more than 200 of them, or 32 MiB, the first ones.
     """
     told = repository.git.attempt(
-        run, repository.folder, "diff-tree", "-r", "-z", "-M", "--diff-filter=AMR", "--name-status",
+        run, "diff-tree", "-r", "-z", "-M", "--diff-filter=AMR", "--name-status",
         "--end-of-options", good, bad,
     )  # fmt: skip
     parts = [os.fsdecode(part) for part in told.stdout.split(b"\0")] if told.ok else []

@@ -67,30 +67,22 @@ _CONFIG = """\
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Runs git with `home` as an empty home that holds our configuration."""
+    """Runs git in the bare repository `folder`; `home` holds our configuration and nothing else."""
 
+    folder: Path
     home: Path
-
-    @classmethod
-    def at(cls, home: Path) -> Git:
-        """Write the configuration to a new private folder `home`."""
-        home.mkdir(mode=0o700)
-        harmless = "".join(f"    {name} = ignore\n" for name in _HARMLESS)
-        (home / "gitconfig").write_text(f'{_CONFIG}[fetch "fsck"]\n{harmless}')
-        return cls(home)
 
     def run(
         self,
         run: Run,
-        folder: Path,
         *arguments: str,
         stdin: bytes = b"",
         cap: int = 64 << 20,
         seconds: float = 120.0,
     ) -> bytes:
-        """The output of git in the bare repository `folder`; WorkspaceError when it fails."""
-        completed = self.attempt(run, folder, *arguments, stdin=stdin, cap=cap, seconds=seconds)
-        refuse_full(completed, folder)
+        """The output of git; WorkspaceError when it fails."""
+        completed = self.attempt(run, *arguments, stdin=stdin, cap=cap, seconds=seconds)
+        self.refuse_full(completed)
         if not completed.ok:
             said = one_line(completed.stderr.decode(errors="replace"))
             raise WorkspaceError(f"git {arguments[0]} failed ({completed.ended}): {said}")
@@ -99,14 +91,13 @@ class Git:
     def attempt(
         self,
         run: Run,
-        folder: Path,
         *arguments: str,
         stdin: bytes = b"",
         cap: int = 64 << 20,
         seconds: float = 120.0,
     ) -> process.Completed:
         """As `run`, with failure as a value; UsageError when git is not installed."""
-        argv = ("git", f"--git-dir={folder}", "--no-replace-objects", *arguments)
+        argv = ("git", f"--git-dir={self.folder}", "--no-replace-objects", *arguments)
         limit = max(1.0, min(seconds, run.left()))
         try:
             return process.run(
@@ -114,6 +105,14 @@ class Git:
             )
         except HealBotError as error:
             raise UsageError("git cannot be started: install it (apt-get install git)") from error
+
+    def refuse_full(self, completed: process.Completed) -> None:
+        """ProvisionError where git found no room for what it was to write."""
+        if completed.full:
+            raise ProvisionError(
+                f"the disk of {self.folder.parent} is full: free space there, or name another "
+                "folder with TMPDIR"
+            )
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -131,10 +130,8 @@ class Git:
         }
 
 
-def refuse_full(completed: process.Completed, folder: Path) -> None:
-    """ProvisionError where git found no room for what it was to write below `folder`."""
-    if completed.full:
-        raise ProvisionError(
-            f"the disk of {folder.parent} is full: free space there, or name another folder with"
-            " TMPDIR"
-        )
+def write_configuration(home: Path) -> None:
+    """Write our configuration to a new private folder."""
+    home.mkdir(mode=0o700)
+    harmless = "".join(f"    {name} = ignore\n" for name in _HARMLESS)
+    (home / "gitconfig").write_text(f'{_CONFIG}[fetch "fsck"]\n{harmless}')

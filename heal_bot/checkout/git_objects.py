@@ -37,7 +37,7 @@ def list_entries(
 ) -> tuple[TreeEntry, ...]:
     """All entries of a commit, sorted by path; ProvisionError when it is beyond the caps."""
     listed = repository.git.run(
-        run, repository.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
+        run, "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", sha
     )
     found = []
     for line in listed.split(b"\0")[:-1]:
@@ -88,7 +88,6 @@ def changed_lines(
     prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--text")
     told = repository.git.attempt(
         run,
-        repository.folder,
         "diff",
         *arguments,
         *prefixes,
@@ -121,7 +120,7 @@ def changed_lines(
 def changed_paths(run: Run, repository: Repository, since: str, sha: str) -> tuple[str, ...]:
     """The paths that differ between two commits, deleted ones too."""
     told = repository.git.attempt(
-        run, repository.folder, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+        run, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
         "--end-of-options", since, sha,
     )  # fmt: skip
     return tuple(os.fsdecode(path) for path in told.stdout.split(b"\0")[:-1]) if told.ok else ()
@@ -130,27 +129,27 @@ def changed_paths(run: Run, repository: Repository, since: str, sha: str) -> tup
 def base_of(run: Run, repository: Repository, sha: str) -> str | None:
     """The first parent, where the changes under test began; None beyond the history at hand."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
-    told = repository.git.attempt(run, repository.folder, *asked)
+    told = repository.git.attempt(run, *asked)
     return told.stdout.decode().strip() or None if told.ok else None
 
 
 def read_former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
     """A regular file as commit `since` had it; None when that has none, or one beyond the caps."""
     listed = repository.git.attempt(
-        run, repository.folder, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
+        run, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
         f":(literal){path}",
     )  # fmt: skip
     head = listed.stdout.partition(b"\t")[0].split() if listed.ok else []
     if len(head) != 3 or head[0] not in {b"100644", b"100755"}:
         return None
-    told = repository.git.attempt(run, repository.folder, "cat-file", "blob", head[2].decode())
+    told = repository.git.attempt(run, "cat-file", "blob", head[2].decode())
     return told.stdout if told.ok else None
 
 
 def find_newest_commit(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
     """The newest commit after `since` up to `sha` that changed the file; '' without one."""
     told = repository.git.attempt(
-        run, repository.folder, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
+        run, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
         f"{since}..{sha}", "--", f":(literal){path}",
     )  # fmt: skip
     return told.stdout.decode().strip() if told.ok else ""
@@ -161,9 +160,7 @@ def _batch(
 ) -> Iterator[tuple[TreeEntry, bytes]]:
     names = "".join(f"{entry.blob}\n" for entry in batch).encode()
     cap = sum(entry.size for entry in batch) + 256 * len(batch) + 4096
-    data = repository.git.run(
-        run, repository.folder, "cat-file", "--batch", stdin=names, cap=cap, seconds=300
-    )
+    data = repository.git.run(run, "cat-file", "--batch", stdin=names, cap=cap, seconds=300)
     at = 0
     for entry in batch:
         end = data.index(b"\n", at)

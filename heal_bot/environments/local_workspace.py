@@ -157,7 +157,7 @@ class LocalWorkspace:
         """When a commit that was checked out was made, in epoch seconds."""
         ours = self.repository
         show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
-        return float(ours.git.run(run, ours.folder, *show))
+        return float(ours.git.run(run, *show))
 
 
 def _minor(version: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.checkout.bare_repository import Repository
-from heal_bot.checkout.git import refuse_full
+from heal_bot.checkout.git import Git
 from heal_bot.core.errors import ProvisionError, UsageError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.process import Completed
@@ -149,9 +149,10 @@ def test_a_scratch_folder_that_is_a_file_is_named(run, source, tmp_path):
         Repository.of(run, source, Path(tmp_path / "scratch"))
 
 
-def test_a_full_disk_is_named_with_the_remedy(run, source, tmp_path):
+def test_a_full_disk_is_named_with_the_remedy():
     space = b"fatal: write error: No space left on device\nfatal: index-pack failed\n"
     done = Completed(("git",), 128, b"", space)
+    git = Git(Path("/scratch/objects.git"), Path("/scratch/home"))
     with pytest.raises(ProvisionError, match=r"the disk of /scratch is full: .* TMPDIR"):
-        refuse_full(done, Path("/scratch/objects.git"))
-    refuse_full(Completed(("git",), 128, b"", b"fatal: other\n"), tmp_path)
+        git.refuse_full(done)
+    git.refuse_full(Completed(("git",), 128, b"", b"fatal: other\n"))
