@@ -108,8 +108,7 @@ class Repository:
             return ""
         wanted = name.replace("HEAD", self.head, 1)
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
-        told = self._mirror.attempt(run, *asked)
-        return told.stdout.decode().strip() if told.ok else ""
+        return self._mirror.read(run, *asked).decode().strip()
 
     def _has(self, run: Run, sha: str) -> bool:
         return self.git.attempt(run, "cat-file", "-e", f"{sha}^{{commit}}").ok

@@ -16,13 +16,11 @@ _FORMAT = "--format=%H%x00%s%x00"
 
 def blame_line(run: Run, repository: Repository, sha: str, path: str, line: int) -> tuple[str, str]:
     """The commit that a line is from, and its title; '' where it is older than what is at hand."""
-    told = repository.git.attempt(
-        run, "blame", "--porcelain", "-L", f"{line},{line}", sha, "--", path
-    )
-    head = _HEAD.match(told.stdout) if told.ok else None
-    if head is None or (b"\nboundary\n" in told.stdout and _is_cut(run, repository)):
+    told = repository.git.read(run, "blame", "--porcelain", "-L", f"{line},{line}", sha, "--", path)
+    head = _HEAD.match(told)
+    if head is None or (b"\nboundary\n" in told and _is_cut(run, repository)):
         return "", ""
-    title = re.search(rb"^summary (.*)$", told.stdout, re.MULTILINE)
+    title = re.search(rb"^summary (.*)$", told, re.MULTILINE)
     return head[1].decode(), title[1].decode(errors="replace") if title else ""
 
 
@@ -35,11 +33,11 @@ def find_removal(
     """
     where = f":(literal){path}" if name else f":(glob)**/{path}"
     asked = ("-S", _binds(name), "--pickaxe-regex") if name else ("--diff-filter=D",)
-    told = repository.git.attempt(
+    told = repository.git.read(
         run, "log", "-1", _FORMAT, "-z", "--name-only", "--no-renames", *asked,
         "--end-of-options", sha, "--", where,
     )  # fmt: skip
-    parts = told.stdout.split(b"\0") if told.ok else []
+    parts = told.split(b"\0")
     if len(parts) < 4:
         return None
     commit, title, *rest = parts
@@ -64,17 +62,15 @@ def _binds(name: str) -> str:
 
 def _moved(run: Run, repository: Repository, before: str, after: str, path: str) -> str:
     """Where a commit moved a file, as git finds it; '' where it found nowhere."""
-    told = repository.git.attempt(
+    told = repository.git.read(
         run, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status",
         "--end-of-options", before, after,
     )  # fmt: skip
-    parts = [os.fsdecode(part) for part in told.stdout.split(b"\0")] if told.ok else []
+    parts = [os.fsdecode(part) for part in told.split(b"\0")]
     triples = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
     return next((new for _, old, new in triples if old == path), "")
 
 
 def _is_cut(run: Run, repository: Repository) -> bool:
     """Whether the history at hand has an end that is not its beginning."""
-    asked = ("rev-parse", "--is-shallow-repository")
-    told = repository.git.attempt(run, *asked)
-    return told.stdout.strip() != b"false"
+    return repository.git.read(run, "rev-parse", "--is-shallow-repository").strip() != b"false"

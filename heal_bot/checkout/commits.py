@@ -26,10 +26,7 @@ def list_commits(run: Run, repository: Repository, good: str, bad: str) -> tuple
     """
     base = _branching(run, repository, good, bad) if good else ""
     span = (f"{base}..{bad}",) if base not in {"", bad} else (bad, f"--max-count={DEPTH}")
-    told = repository.git.attempt(run, "log", "--first-parent", "-z", _LOG, *span, "--")
-    if not told.ok:
-        return ()
-    rows = told.stdout.split(b"\0")
+    rows = repository.git.read(run, "log", "--first-parent", "-z", _LOG, *span, "--").split(b"\0")
     found = [
         Commit(sha.decode(), parents.decode().partition(" ")[0], title.decode(errors="replace"))
         for sha, parents, title in zip(rows[::3], rows[1::3], rows[2::3], strict=False)
@@ -46,9 +43,8 @@ def _branching(run: Run, repository: Repository, good: str, bad: str) -> str:
         return ""
     depth = DEPTH
     while True:
-        told = repository.git.attempt(run, "merge-base", good, bad)
-        if told.ok:
-            return told.stdout.decode().strip()
+        if told := repository.git.read(run, "merge-base", good, bad):
+            return told.decode().strip()
         depth *= 8
         if depth > _MOST or not repository.deepen(run, (good, bad), depth):
             return ""
@@ -59,11 +55,11 @@ def changed_files(run: Run, repository: Repository, good: str, bad: str) -> tupl
 
     Of a commit that changes more than 200 of them, or 32 MiB, the first ones.
     """
-    told = repository.git.attempt(
+    told = repository.git.read(
         run, "diff-tree", "-r", "-z", "-M", "--diff-filter=AMR", "--name-status",
         "--end-of-options", good, bad,
     )  # fmt: skip
-    parts = [os.fsdecode(part) for part in told.stdout.split(b"\0")] if told.ok else []
+    parts = [os.fsdecode(part) for part in told.split(b"\0")]
     found: list[ChangedFile] = []
     at, room = 0, _BYTES
     while at + 1 < len(parts) and len(found) < _FILES:

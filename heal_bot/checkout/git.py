@@ -88,6 +88,11 @@ class Git:
             raise WorkspaceError(f"git {arguments[0]} failed ({completed.ended}): {said}")
         return completed.stdout
 
+    def read(self, run: Run, *arguments: str) -> bytes:
+        """The output of git; nothing where it fails."""
+        completed = self.attempt(run, *arguments)
+        return completed.stdout if completed.ok else b""
+
     def attempt(
         self,
         run: Run,

@@ -19,7 +19,7 @@ MAX_TOTAL = 4 << 30
 MAX_PATH = 3_000
 MAX_DEPTH = 400
 _BATCH = 32 << 20
-_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +84,15 @@ def changed_lines(
     run: Run, repository: Repository, since: str, sha: str
 ) -> dict[str, frozenset[int]]:
     """Lines of each Python file of `sha` that are new or different since commit `since`."""
-    arguments = ("--unified=0", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
-    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--text")
-    told = repository.git.attempt(
-        run,
-        "diff",
-        *arguments,
-        *prefixes,
-        "--end-of-options",
-        since,
-        sha,
-        "--",
-        "*.py",
-    )
-    if not told.ok:
-        return {}
+    told = repository.git.read(
+        run, "diff", "--unified=0", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
+        "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", "--text",
+        "--end-of-options", since, sha, "--", "*.py",
+    )  # fmt: skip
     changed: dict[str, set[int]] = {}
     lines: set[int] = set()
     left = 0
-    for line in told.stdout.split(b"\n"):
+    for line in told.split(b"\n"):
         if left > 0:
             left -= line[:1] in {b"+", b"-"}
         elif line.startswith(b"+++ b/"):
@@ -110,36 +100,33 @@ def changed_lines(
         elif line.startswith(b"+++ "):
             lines = set()
         elif hunk := _HUNK.match(line):
-            first, count = int(hunk[1]), int(hunk[2] if hunk[2] is not None else 1)
-            lines.update(range(first, first + count))
-            removed = re.match(rb"@@ -\d+(?:,(\d+))?", line)
-            left = count + (int(removed[1]) if removed and removed[1] is not None else 1)
+            first = int(hunk[2])
+            removed, added = (1 if count is None else int(count) for count in (hunk[1], hunk[3]))
+            lines.update(range(first, first + added))
+            left = removed + added
     return {path: frozenset(found) for path, found in changed.items() if found}
 
 
 def changed_paths(run: Run, repository: Repository, since: str, sha: str) -> tuple[str, ...]:
     """The paths that differ between two commits, deleted ones too."""
-    told = repository.git.attempt(
-        run, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
-        "--end-of-options", since, sha,
-    )  # fmt: skip
-    return tuple(os.fsdecode(path) for path in told.stdout.split(b"\0")[:-1]) if told.ok else ()
+    asked = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options", since, sha)
+    told = repository.git.read(run, "diff", *asked)
+    return tuple(os.fsdecode(path) for path in told.split(b"\0")[:-1])
 
 
 def base_of(run: Run, repository: Repository, sha: str) -> str | None:
     """The first parent, where the changes under test began; None beyond the history at hand."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}^1")
-    told = repository.git.attempt(run, *asked)
-    return told.stdout.decode().strip() or None if told.ok else None
+    return repository.git.read(run, *asked).decode().strip() or None
 
 
 def read_former(run: Run, repository: Repository, since: str, path: str) -> bytes | None:
     """A regular file as commit `since` had it; None when that has none, or one beyond the caps."""
-    listed = repository.git.attempt(
-        run, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--",
-        f":(literal){path}",
-    )  # fmt: skip
-    head = listed.stdout.partition(b"\t")[0].split() if listed.ok else []
+    where = f":(literal){path}"
+    listed = repository.git.read(
+        run, "ls-tree", "-z", "--full-tree", "--end-of-options", since, "--", where
+    )
+    head = listed.partition(b"\t")[0].split()
     if len(head) != 3 or head[0] not in {b"100644", b"100755"}:
         return None
     told = repository.git.attempt(run, "cat-file", "blob", head[2].decode())
@@ -148,11 +135,11 @@ def read_former(run: Run, repository: Repository, since: str, path: str) -> byte
 
 def find_newest_commit(run: Run, repository: Repository, since: str, sha: str, path: str) -> str:
     """The newest commit after `since` up to `sha` that changed the file; '' without one."""
-    told = repository.git.attempt(
+    told = repository.git.read(
         run, "log", "-1", "--format=%H", "--no-renames", "--end-of-options",
         f"{since}..{sha}", "--", f":(literal){path}",
     )  # fmt: skip
-    return told.stdout.decode().strip() if told.ok else ""
+    return told.decode().strip()
 
 
 def _batch(
