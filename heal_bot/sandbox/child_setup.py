@@ -10,7 +10,9 @@ import resource
 import signal
 import socket
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +20,7 @@ from landlockpy import Ruleset
 
 from heal_bot.sandbox.job_spec import Job, Limits
 from heal_bot.sandbox.landlock import allow_own
-from heal_bot.sandbox.prctl import PR_SET_DUMPABLE, prctl
+from heal_bot.sandbox.prctl import LIBC, PR_SET_DUMPABLE, checked, prctl
 
 SETUP_FAILED = 126
 # Written to the error pipe just before exec: without it the program never ran.
@@ -37,8 +39,6 @@ _SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
 _RESTRICT_SELF = 446
 _HIGH_FD = 200
 _LAST_FD = 1024
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
@@ -85,25 +85,22 @@ def uid_absent(uid: int) -> str:
     """Why this process cannot give a child that uid, or nothing; tried in a child."""
     if os.geteuid() != 0:
         return "not started as root"
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            drop_to_uid(uid)
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    return "" if status == 0 else f"root may not change to uid {uid} here"
+    possible = _is_possible(partial(drop_to_uid, uid))
+    return "" if possible else f"root may not change to uid {uid} here"
 
 
 def namespace_possible() -> bool:
     """Whether a network namespace with a loopback of its own can be made; tried in a child."""
+    return _is_possible(_private_network)
+
+
+def _is_possible(step: Callable[[], None]) -> bool:
+    """Whether a step that nothing undoes succeeds in a child."""
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            _private_network()
+            step()
             code = 0
         finally:
             os._exit(code)
@@ -192,9 +189,8 @@ def give_way(nice: int) -> None:
 
 def apply_landlock(rules: int) -> None:
     """Hold this process to the Landlock rules behind a descriptor, for good."""
-    if _libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(rules), ctypes.c_uint(0)) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"landlock: {os.strerror(code)}")
+    call = ctypes.c_long(_RESTRICT_SELF)
+    checked(LIBC.syscall(call, ctypes.c_int(rules), ctypes.c_uint(0)), "landlock")
 
 
 def limit_resources(limits: Limits, others: int) -> None:
@@ -215,9 +211,7 @@ def limit_resources(limits: Limits, others: int) -> None:
 
 def _private_network() -> None:
     """A network namespace that holds nothing but its own loopback."""
-    if _libc.unshare(_CLONE_NEWNET) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"unshare network: {os.strerror(code)}")
+    checked(LIBC.unshare(_CLONE_NEWNET), "unshare network")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         request = struct.pack("16sh14x", b"lo", 0)
         _, flags = struct.unpack("16sh14x", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))
@@ -239,9 +233,7 @@ def _drop_capabilities() -> None:
         except OSError:
             break
     header = struct.pack("Ii", 0x20080522, 0)
-    if _libc.capset(header, b"\0" * 24) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"capset: {os.strerror(code)}")
+    checked(LIBC.capset(header, b"\0" * 24), "capset")
 
 
 def load_filter(bpf: bytes) -> None:
@@ -256,15 +248,13 @@ def install_notify_filter(bpf: bytes, door: int) -> None:
     outside = socket.socket(fileno=door)
     buffer = ctypes.create_string_buffer(bpf, len(bpf))
     program = _Program(len(bpf) // 8, ctypes.addressof(buffer))
-    calls = _libc.syscall(
+    calls = LIBC.syscall(
         ctypes.c_long(_SECCOMP_NUMBER[os.uname().machine]),
         ctypes.c_ulong(_SET_MODE_FILTER),
         ctypes.c_ulong(_NEW_LISTENER),
         ctypes.byref(program),
     )
-    if calls < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"seccomp listener: {os.strerror(code)}")
+    checked(calls, "seccomp listener")
     socket.send_fds(outside, [b"+"], [calls])
     # Nobody inside may hold it: whoever does could answer for the proxy.
     os.close(calls)

@@ -8,18 +8,20 @@ import os
 PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 
-_libc = ctypes.CDLL(None, use_errno=True)
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def prctl(option: int, argument: int = 0, pointer: object = 0) -> int:
-    """prctl(2); OSError on failure."""
-    result: int = _libc.prctl(
-        option, ctypes.c_ulong(argument), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)
-    )
+def checked(result: int, what: str) -> None:
+    """OSError where a call of libc returned that it failed."""
     if result < 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"prctl {option}: {os.strerror(code)}")
-    return result
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def prctl(option: int, argument: int, pointer: object = 0) -> None:
+    """prctl(2); OSError on failure."""
+    none = ctypes.c_ulong(0)
+    checked(LIBC.prctl(option, ctypes.c_ulong(argument), pointer, none, none), f"prctl {option}")
 
 
 def become_private() -> None:
