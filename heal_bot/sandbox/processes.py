@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -106,7 +108,7 @@ def kill_uid(uid: int) -> None:
             os.kill(-1, signal.SIGKILL)
         finally:
             os._exit(0)
-    wait_for(pid, 5.0)
+    _reap(pid, 5.0)
 
 
 def has_no_child() -> bool:
@@ -128,21 +130,7 @@ def kill_below(root: int) -> None:
     each time, meets its limit of processes, stops, and is seen. Returns after 30 looks that found
     nobody, or a second.
     """
-    end, quiet = time.monotonic() + 1.0, 0
-    while quiet < 30 and time.monotonic() < end and not has_no_child():
-        processes = list_processes()
-        live = [pid for pid in list_descendants(root, processes) if not processes[pid].zombie]
-        quiet = 0 if live else quiet + 1
-        _kill(live)
-
-
-def _kill(pids: Iterable[int]) -> None:
-    """Kill processes that may not fork any more from here on."""
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+    _kill_all(partial(list_descendants, root), 30)
 
 
 def kill_orphans(root: int, spared: frozenset[int]) -> None:
@@ -151,35 +139,34 @@ def kill_orphans(root: int, spared: frozenset[int]) -> None:
     As a subreaper it is the parent of every process whose own one has ended. They may not fork
     any more; returns after three looks that found nobody, or a second.
     """
+    _kill_all(lambda table: [p for p in table if table[p].parent == root and p not in spared], 3)
+
+
+def _kill_all(find: Callable[[dict[int, Process]], Iterable[int]], looks: int) -> None:
+    """Kill what is found below this process, which may not fork any more from then on."""
     end, quiet = time.monotonic() + 1.0, 0
-    while quiet < 3 and time.monotonic() < end:
-        live = [
-            pid
-            for pid, process in list_processes().items()
-            if process.parent == root and not process.zombie and pid not in spared
-        ]
+    while quiet < looks and time.monotonic() < end and not has_no_child():
+        table = list_processes()
+        live = [pid for pid in find(table) if not table[pid].zombie]
         quiet = 0 if live else quiet + 1
-        _kill(live)
-
-
-def wait_for(pid: int, seconds: float) -> int | None:
-    """Reap one child within `seconds`, killing it at the end; its status, or None."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            done, status = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            return None
-        if done:
-            return status
-        if time.monotonic() > end:
-            with contextlib.suppress(ProcessLookupError):
+        for pid in live:
+            with contextlib.suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            end += 1.0
-            if seconds < 0:
-                return None
-            seconds = -1.0
-        time.sleep(0.0005)
+
+
+def _reap(pid: int, seconds: float) -> None:
+    """Wait for a child, and kill one that takes longer; a second more, then it is left."""
+    watched = os.pidfd_open(pid)
+    try:
+        for patience in (seconds, 1.0):
+            if select.select([watched], [], [], patience)[0]:
+                os.waitpid(pid, 0)
+                return
+            os.kill(pid, signal.SIGKILL)
+    finally:
+        os.close(watched)
 
 
 def available_memory() -> int:
