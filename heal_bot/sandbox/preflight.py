@@ -83,8 +83,6 @@ def _ask(
             limits=_LIMITS,
         )
         ended = sandbox.execute(job, slot)
-        os.close(writer)
-        writer = -1
         os.set_blocking(reader, False)
         try:
             return _believe(os.read(reader, _CAP))
@@ -92,8 +90,7 @@ def _ask(
             raise SandboxError(_complaint(python, ended)) from error
     finally:
         os.close(reader)
-        if writer >= 0:
-            os.close(writer)
+        os.close(writer)
 
 
 def _believe(data: bytes) -> dict[str, Any]:

@@ -53,13 +53,10 @@ class Launch:
         self._taken = False
         with contextlib.ExitStack() as stack:
             stack.callback(self.stop)
-            if os.geteuid() == 0:
-                self._links.append(SupervisorLink(mode, slots, self._folder, "supervisor"))
-            else:
-                for number in range(slots):  # one by one, so that a failure stops the others
-                    self._links.append(
-                        SupervisorLink(mode, 1, self._folder, f"supervisor-{number}")
-                    )
+            own, count = (slots, 1) if os.geteuid() == 0 else (1, slots)
+            for number in range(count):  # one by one, so that a failure stops the others
+                name = f"supervisor-{number}"
+                self._links.append(SupervisorLink(mode, own, self._folder, name))
             stack.pop_all()
 
     def ready(self) -> Sandbox:
@@ -198,18 +195,17 @@ class Sandbox:
 
 
 def _make_slots(links: list[SupervisorLink], count: int, folder: Path) -> list[Slot]:
-    layers = links[0].layers
-    uids = links[0].uids
+    layers, uids = links[0].layers, links[0].uids
     slots = []
     for index in range(count):
         uid = None if layers.uid_reason else uids[index]
-        slots.append(Slot(index, uid, folder / f"slot-{index}"))
-    for slot in slots:
+        slot = Slot(index, uid, folder / f"slot-{index}")
         slot.renew()
+        slots.append(slot)
     return slots
 
 
 def launch_sandbox(settings: Settings) -> Launch:
     """The sandbox that the settings ask for, starting."""
-    place = settings.scratch_dir or None
-    return Launch(settings.sandbox, _SLOTS, Path(place) if place else None)
+    place = Path(settings.scratch_dir) if settings.scratch_dir else None
+    return Launch(settings.sandbox, _SLOTS, place)

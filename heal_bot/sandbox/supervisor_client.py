@@ -25,21 +25,15 @@ _GRACE = 30.0
 
 
 class Running:
-    """A job that was started."""
+    """A job that was started; `ended` is its result once there is one."""
 
-    def __init__(self, link: SupervisorLink, number: int, job: Job, slot: Slot) -> None:
-        self.slot = slot
+    def __init__(self, link: SupervisorLink, number: int, job: Job) -> None:
         self._link = link
         self._number = number
         self._latest = time.monotonic() + job.limits.wall + _GRACE
         self._done = threading.Event()
-        self._ended: JobResult | None = None
+        self.ended: JobResult | None = None
         self.clean = True
-
-    @property
-    def ended(self) -> JobResult | None:
-        """The result if there is one yet."""
-        return self._ended
 
     def wait(self, timeout: float | None = None) -> JobResult:
         """The result; TimeoutError after `timeout` seconds, SandboxError when none can come."""
@@ -48,8 +42,8 @@ class Running:
             if timeout is None or timeout > left:
                 raise SandboxError("the sandbox supervisor does not answer; start the run again")
             raise TimeoutError(f"the job still runs after {timeout:g} s")
-        assert self._ended is not None
-        return self._ended
+        assert self.ended is not None
+        return self.ended
 
     def kill(self) -> None:
         """End the job and all its processes; `wait` then tells how."""
@@ -59,7 +53,7 @@ class Running:
     def settle(self, ended: JobResult, *, clean: bool) -> None:
         """Called by the link with the result; without `clean` something may still run."""
         if not self._done.is_set():
-            self._ended, self.clean = ended, clean
+            self.ended, self.clean = ended, clean
             self._done.set()
 
 
@@ -155,7 +149,7 @@ class SupervisorLink:
             if self._dead:
                 raise SandboxError(f"the sandbox supervisor is gone: {self.last_words()}")
             self._next += 1
-            running = Running(self, self._next, job, slot)
+            running = Running(self, self._next, job)
             self._running[self._next] = running
             message = {"op": "start", "id": self._next, "slot": index, "root": str(slot.root)}
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
