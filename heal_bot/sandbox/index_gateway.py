@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from html.parser import HTMLParser
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from heal_bot.sandbox.egress_proxy import is_public
@@ -56,20 +56,6 @@ class IndexSource:
         return json.dumps(asdict(self)).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """What the gateway could not or would not do: why, for which address, and what was said."""
-
-    why: Literal["unreached", "closed", "foreign", "not_a_page"]
-    url: str
-    said: str
-
-
-def load_refusals(data: bytes) -> tuple[Refusal, ...]:
-    """What a gateway has told."""
-    return tuple(Refusal(**json.loads(line)) for line in data.splitlines())
-
-
 def place_of(parts: SplitResult) -> Place:
     """What names a resource, whatever its scheme and however its path is quoted."""
     port = parts.port or 0
@@ -103,18 +89,18 @@ class IndexGateway:
             asked = urlsplit(request.path)
             page = self._is_page(asked) if asked.scheme == "http" else None
         if page is None:
-            self._refuse(request, 403, Refusal("foreign", request.path[:300], "it names another"))
+            self._refuse(request, 403, "foreign", request.path[:300], "it names another")
             return
         real = self._real(asked)
         try:
             with self._ask(request, real, page=page) as found:
                 self._hand_on(request, real, found, page=page)
         except _InnerError as error:
-            self._refuse(request, 403, Refusal("foreign", real.geturl()[:300], str(error)))
+            self._refuse(request, 403, "foreign", real.geturl()[:300], str(error))
         except (OSError, ValueError, http.client.HTTPException, zlib.error) as error:
             said = getattr(error, "strerror", None) or str(error) or type(error).__name__
             if not request.begun:
-                self._refuse(request, 502, Refusal("unreached", real.geturl(), str(said)))
+                self._refuse(request, 502, "unreached", real.geturl(), str(said))
             request.close_connection = True
 
     def _is_page(self, asked: SplitResult) -> bool | None:
@@ -178,7 +164,7 @@ class IndexGateway:
     ) -> None:
         """Answer with what came: a page after its links are known, a file as it comes."""
         if found.status in {401, 403, 407} and _origin(real) == _origin(self._index):
-            self._report(Refusal("closed", real.geturl(), f"{found.status} {found.reason}"))
+            self._report("closed", real.geturl(), f"{found.status} {found.reason}")
         if found.status in {301, 302, 303, 307, 308}:
             self._redirect(request, real, found, page=page)
             return
@@ -191,7 +177,7 @@ class IndexGateway:
             links = list_links(body, headers.get("Content-Type", ""), real.geturl())
             self._named.update([(place_of(link), False) for link in links])
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            self._refuse(request, 502, Refusal("not_a_page", real.geturl(), str(error)[:200]))
+            self._refuse(request, 502, "not_a_page", real.geturl(), str(error)[:200])
             return
         body = _ENCRYPTED.sub(b"http", body)
         kind = {"Content-Type": headers.get("Content-Type", "text/html")}
@@ -216,21 +202,22 @@ class IndexGateway:
         same = _origin(goal) == _origin(real)
         named = goal.scheme == "https" and goal.hostname in self._source.hosts
         if not (same or named):
-            self._refuse(request, 403, Refusal("foreign", goal.geturl()[:300], real.geturl()))
+            self._refuse(request, 403, "foreign", goal.geturl()[:300], real.geturl())
             return
         self._named[place_of(goal)] = page
         request.begin(found.status, {"Location": goal._replace(scheme="http").geturl()}, 0)
 
-    def _refuse(self, request: _Requests, status: int, refusal: Refusal) -> None:
-        self._report(refusal)
+    def _refuse(self, request: _Requests, status: int, why: str, url: str, said: str) -> None:
+        self._report(why, url, said)
         request.begin(status, {}, 0)
 
-    def _report(self, refusal: Refusal) -> None:
-        """Tell whoever started the job; nobody waits for them to listen."""
+    def _report(self, why: str, url: str, said: str) -> None:
+        """Tell whoever started the job, as the fields of an IndexRefusal; nobody waits for them."""
+        line = json.dumps({"why": why, "url": url, "said": said}).encode() + b"\n"
         with self._lock, contextlib.suppress(OSError):
             if self._remarks < _REMARKS:
                 self._remarks += 1
-                self._told.send(json.dumps(asdict(refusal)).encode() + b"\n", socket.MSG_DONTWAIT)
+                self._told.send(line, socket.MSG_DONTWAIT)
 
 
 class _Requests(http.server.BaseHTTPRequestHandler):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 from collections.abc import Iterator
 
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Run
 from heal_bot.ports.packages import IndexAnswer, IndexRefusal, IndexTask
-from heal_bot.sandbox.index_gateway import IndexSource, load_refusals
+from heal_bot.sandbox.index_gateway import IndexSource
 from heal_bot.sandbox.job_spec import Job, Limits
 from heal_bot.sandbox.landlock import child_env
 from heal_bot.sandbox.sandbox_client import Sandbox
@@ -57,9 +58,7 @@ def ask_index(
         ended = running.wait()
         if ended.how == "sandbox_error":
             raise SandboxError(f"no package can be fetched in the sandbox: {ended.detail}")
-        refusals = tuple(
-            IndexRefusal(each.why, each.url, each.said) for each in load_refusals(_told(ours))
-        )
+        refusals = tuple(IndexRefusal(**json.loads(line)) for line in _told(ours).splitlines())
         yield IndexAnswer(ended.how, ended.code, ended.output, refusals, slot.repo)
 
 
