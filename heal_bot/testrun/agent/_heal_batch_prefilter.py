@@ -20,7 +20,8 @@ from _pytest.outcomes import Failed
 import _heal_failure
 import _heal_fixture_calls
 import _heal_hot_swap
-from _heal_pristine_stdlib import signal, time
+import _heal_time_limit
+from _heal_pristine_stdlib import time
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5
@@ -37,10 +38,6 @@ _OWN = re.compile(r"0x[0-9a-f]+|(?<=pytest-of-)[^\s'\"]+")
 _MARKS = {"usefixtures", "skip", "skipif", "xfail", "flaky"}
 
 
-class Late(BaseException):
-    """A test took too long; no `except Exception` stops it."""
-
-
 class Dressed(Exception):
     """A test needs more of pytest than being called."""
 
@@ -50,8 +47,7 @@ def serve(items, swapper, state, order, records, name):
 
     The last record is `judged` where all this may be believed, else `unsound`.
     """
-    for number in (signal.SIGALRM, signal.SIGVTALRM):
-        signal.signal(number, _ring)
+    _heal_time_limit.arm()
     try:
         calls = [_call(item) for item in items]
     except Dressed as reason:
@@ -111,9 +107,7 @@ def _tried(calls, swapper, edits, limits, most):
             found.add(came)
         return "failed"
     finally:
-        for function, code, defaults, keyed in undo:
-            function.__code__, function.__defaults__ = code, defaults
-            function.__kwdefaults__ = keyed
+        _heal_hot_swap.put_back(undo)
 
 
 def _as_under_pytest(names, calls, order, repo):
@@ -138,30 +132,29 @@ def _came(call, most, limit=None, keep=None):
     """
     try:
         return _ended(call, most, limit or most, keep)
-    except Late:
+    except _heal_time_limit.Late:
         # The bell rang after the call had ended, and before it was silenced.
-        _silence()
+        _heal_time_limit.silence()
         return "late"
 
 
 def _ended(call, most, limit, keep):
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit, most)
-    signal.setitimer(signal.ITIMER_REAL, _TIMES * most + _WAIT, most)
+    _heal_time_limit.ring_after(limit, _TIMES * most + _WAIT, most)
     try:
         call()
     except (Exception, Failed) as error:
-        _silence()
+        _heal_time_limit.silence()
         if isinstance(error, unittest.SkipTest):
             return None
         if keep is not None:
             keep(error)
         return type(error), _said(error)
-    except Late:
+    except _heal_time_limit.Late:
         return "late"
     except BaseException:
         return None
     finally:
-        _silence()
+        _heal_time_limit.silence()
     return None
 
 
@@ -170,15 +163,6 @@ def _said(error):
     with contextlib.suppress(Exception):
         return _OWN.sub("", str(error)[:_CLIP])
     return ""
-
-
-def _ring(number, frame):
-    raise Late
-
-
-def _silence():
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _call(item):

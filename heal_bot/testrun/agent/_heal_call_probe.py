@@ -20,7 +20,8 @@ import _heal_doctest_examples
 import _heal_fork_batches
 import _heal_hot_swap
 import _heal_input_mutator
-from _heal_pristine_stdlib import random, signal, time
+import _heal_time_limit
+from _heal_pristine_stdlib import random, time
 
 # Seconds of processor time and of the clock that a call may take.
 _WORK, _WAIT = 0.1, 1.0
@@ -30,10 +31,6 @@ _ENDLESS = ["late", "", "", "endless", "", False]
 _SKIPPED = ["skipped", "", "", "", "", False]
 _READ = 1000
 _CHUNK = 40
-
-
-class Late(BaseException):
-    """A call took too long; no `except Exception` stops it."""
 
 
 def serve(rerun, swapper, state, order, records):
@@ -90,14 +87,9 @@ def _recorded(rerun, swapper, edits, roots):
         return _heal_call_recorder.Recorder(roots)
     recorder = _heal_call_recorder.Recorder(roots)
 
-    def put_back():
-        for function, code, defaults, keyed in undo:
-            function.__code__, function.__defaults__ = code, defaults
-            function.__kwdefaults__ = keyed
-
     def enough(green):
         if green and not recorder.green:
-            put_back()
+            _heal_hot_swap.put_back(undo)
             recorder.begin_green(roots)
         return recorder.full
 
@@ -106,7 +98,7 @@ def _recorded(rerun, swapper, edits, roots):
         rerun(enough)
     finally:
         sys.setprofile(None)
-        put_back()
+        _heal_hot_swap.put_back(undo)
     return recorder
 
 
@@ -123,8 +115,7 @@ def observed(roots, used, calls, ends, renew):
 
     It goes on as far as the time goes; `renew` undoes what a call left in the project's modules.
     """
-    for number in (signal.SIGALRM, signal.SIGVTALRM):
-        signal.signal(number, _ring)
+    _heal_time_limit.arm()
     found = []
     inner = {
         code: used.get((at, code.co_name), ())
@@ -138,7 +129,7 @@ def observed(roots, used, calls, ends, renew):
             continue
         try:
             if time.monotonic() > ends:
-                raise Late
+                raise _heal_time_limit.Late
             plain, keyed = copy.deepcopy(arguments)
         except BaseException:
             found.append(_SKIPPED)
@@ -147,42 +138,32 @@ def observed(roots, used, calls, ends, renew):
         renew()
         try:
             found.append(_called(roots[where], plain, keyed, inner))
-        except Late:
+        except _heal_time_limit.Late:
             # The bell rang after the call had ended, and before it was silenced.
-            _silence()
+            _heal_time_limit.silence()
             found.append(_SKIPPED)
         late += found[-1][0] == "late"
     return found
 
 
-def _ring(number, frame):
-    raise Late
-
-
-def _silence():
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-
-
 def _called(function, plain, keyed, inner):
     """One call: result or exception, with the arguments as it left them in the first digest."""
     given = _heal_canonical_repr.digest((plain, keyed))
-    signal.setitimer(signal.ITIMER_VIRTUAL, _WORK, _WORK)
-    signal.setitimer(signal.ITIMER_REAL, _WAIT, _WAIT)
+    _heal_time_limit.ring_after(_WORK, _WAIT)
     try:
         value = _settled(function(*plain, **keyed))
         told = "returned", type(value).__name__, _heal_canonical_repr.text(value)
         value = _used(value, inner)
         if isinstance(value, _Used):
             told = "returned", told[1], _heal_canonical_repr.text(value)
-    except Late:
+    except _heal_time_limit.Late:
         return _ENDLESS
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
         told, value = ("raised", type(error).__name__, _heal_canonical_repr.text(error)), None
     finally:
-        _silence()
+        _heal_time_limit.silence()
     mark = _heal_canonical_repr.digest((told[:2], value, plain, keyed))
     # What a method leaves of its object alone may be just what it is for.
     is_method = function.__code__.co_varnames[:1] in (("self",), ("cls",))

@@ -6,16 +6,13 @@ before a change and fails after it, or the other way round.
 
 from __future__ import annotations
 
-from _heal_pristine_stdlib import random, signal, time
+import _heal_time_limit
+from _heal_pristine_stdlib import random, time
 
 # Seconds of processor time and of the clock for all examples of a docstring.
 _WORK, _WAIT = 0.3, 1.0
 _MOST = 40
 _CLIP = 100
-
-
-class Late(BaseException):
-    """The examples of a docstring took too long together."""
 
 
 def of(roots):
@@ -58,11 +55,9 @@ def _run(test):
     """What came of each example, by its number."""
     came = {}
     runner = _runner(test, came)
-    for number in (signal.SIGALRM, signal.SIGVTALRM):
-        signal.signal(number, _ring)
+    _heal_time_limit.arm()
     random.seed(0)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _WORK, _WORK)
-    signal.setitimer(signal.ITIMER_REAL, _WAIT, _WAIT)
+    _heal_time_limit.ring_after(_WORK, _WAIT)
     try:
         runner.run(_fresh(test), out=lambda text: None)
     except (KeyboardInterrupt, GeneratorExit):
@@ -71,8 +66,7 @@ def _run(test):
         # What is left unanswered says nothing.
         pass
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _heal_time_limit.silence()
     return came
 
 
@@ -87,8 +81,8 @@ def _runner(test, came):
         came[numbers[id(example)]] = how, " ".join(text.split())[:_CLIP]
 
     def raised(out, test, example, info):
-        if info[0] is Late:
-            raise Late
+        if info[0] is _heal_time_limit.Late:
+            raise _heal_time_limit.Late
         note(example, "broken", "raises " + info[0].__name__)
 
     runner = doctest.DocTestRunner(verbose=False, optionflags=lenient)
@@ -102,7 +96,3 @@ def _runner(test, came):
 def _fresh(test):
     """The same examples in a namespace of their own: doctest empties it at the end."""
     return type(test)(test.examples, test.globs, test.name, None, 0, test.docstring)
-
-
-def _ring(number, frame):
-    raise Late

@@ -106,6 +106,13 @@ class Swapper:
         return self.files[path]
 
 
+def put_back(touched):
+    """Undo what `apply` did, by what it returned."""
+    for function, code, defaults, keyed in touched:
+        function.__code__, function.__defaults__ = code, defaults
+        function.__kwdefaults__ = keyed
+
+
 def _import(statements, scopes):
     for scope in scopes:
         for statement in statements:
