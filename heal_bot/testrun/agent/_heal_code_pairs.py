@@ -101,6 +101,10 @@ def annotations(node):
     return notes, ast.dump(node.returns) if node.returns else None
 
 
+def defaults(node):
+    return dumps(node.args.defaults), dumps(d for d in node.args.kw_defaults if d)
+
+
 def parameters(node):
     args = node.args
     return (

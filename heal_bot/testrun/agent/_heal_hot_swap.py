@@ -15,6 +15,12 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _PLAIN = {"staticmethod", "classmethod", "property"}
+# What runs in part, and where it has its code.
+_RUNNING = {
+    types.GeneratorType: "gi_code",
+    types.CoroutineType: "cr_code",
+    types.AsyncGeneratorType: "ag_code",
+}
 
 
 class Unsound(Exception):
@@ -43,12 +49,8 @@ class Swapper:
                 if code.co_filename.startswith(prefix):
                     by_id = self.functions.setdefault(code.co_filename, {})
                     by_id.setdefault(id(code), []).append(thing)
-            elif kind is types.GeneratorType:
-                self.running.add(id(thing.gi_code))
-            elif kind is types.CoroutineType:
-                self.running.add(id(thing.cr_code))
-            elif kind is types.AsyncGeneratorType:
-                self.running.add(id(thing.ag_code))
+            elif kind in _RUNNING:
+                self.running.add(id(getattr(thing, _RUNNING[kind])))
 
     def prepare(self, edit):
         """Do what depends on the target alone, once, in the process all forks come from."""
@@ -206,14 +208,15 @@ class _Place:
             chain = _heal_code_pairs.chain_to(tree, self.first, self.node.name)
             if chain is None:
                 raise Unsound("the new source defines another name")
-            fresh_defaults = self._compare(chain[-1])
+            node = chain[-1]
+            fresh_defaults = self._compare(node)
         codes, defaults = [], []
         for functions in self.roots:
             codes += self._plan_codes(swapper, functions[0].__code__, new)
             if fresh_defaults:
                 if self.nested:
                     raise Unsound("defaults of an inner function change")
-                values = self._defaults(tree, functions[0].__globals__)
+                values = self._defaults(tree, node, functions[0].__globals__)
                 defaults += [(function, values) for function in functions]
         return codes, defaults
 
@@ -248,27 +251,12 @@ class _Place:
         plain = all(getattr(d, "id", None) in _PLAIN for d in old.decorator_list)
         if not plain and _heal_code_pairs.parameters(old) != _heal_code_pairs.parameters(new):
             raise Unsound("parameters of a decorated function change")
-        defaults = (
-            _heal_code_pairs.dumps(old.args.defaults),
-            _heal_code_pairs.dumps(d for d in old.args.kw_defaults if d),
-        )
-        fresh = (
-            _heal_code_pairs.dumps(new.args.defaults),
-            _heal_code_pairs.dumps(d for d in new.args.kw_defaults if d),
-        )
-        return defaults != fresh or _heal_code_pairs.parameters(old) != _heal_code_pairs.parameters(
-            new
-        )
+        same = _heal_code_pairs.defaults(old) == _heal_code_pairs.defaults(new)
+        return not same or _heal_code_pairs.parameters(old) != _heal_code_pairs.parameters(new)
 
-    def _defaults(self, tree, scope):
+    def _defaults(self, tree, node, scope):
         """The defaults of the new function, evaluated in its module."""
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, _heal_code_pairs.DEF)
-                and _heal_code_pairs.first_line(node) == self.first
-            ):
-                node.decorator_list = []
-                break
+        node.decorator_list = []
         space = dict(scope)
         try:
             exec(compile(tree, self.filename, "exec", dont_inherit=True), space)
@@ -276,7 +264,7 @@ class _Place:
             raise Unsound("defaults cannot be evaluated: %r" % error) from error
         found = space
         for name in self.classes:
-            found = vars(found[name]) if not isinstance(found, dict) else vars(found[name])
+            found = vars(found[name])
         function = found.get(self.node.name, found.get("_%s" % self.node.name))
         if type(function) is not types.FunctionType:
             raise Unsound("defaults cannot be evaluated")
