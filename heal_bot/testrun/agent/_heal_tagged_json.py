@@ -9,13 +9,8 @@ import sys
 
 _DEPTH = 60
 _NODES = 200_000
-_TEXTS = {
-    decimal.Decimal: "decimal",
-    fractions.Fraction: "fraction",
-    datetime.date: "date",
-    datetime.datetime: "datetime",
-    datetime.time: "time",
-}
+_EXACT = (decimal.Decimal, fractions.Fraction)
+_TIMES = (datetime.date, datetime.datetime, datetime.time)
 _READ = {
     "decimal": decimal.Decimal,
     "fraction": fractions.Fraction,
@@ -26,8 +21,7 @@ _READ = {
     "bytes": bytes.fromhex,
     "bytearray": bytearray.fromhex,
 }
-_MANY = {tuple: "tuple", set: "set", frozenset: "frozenset"}
-_GATHER = {"tuple": tuple, "set": set, "frozenset": frozenset}
+_MANY = {"tuple": tuple, "set": set, "frozenset": frozenset}
 
 
 class NotPlain(Exception):
@@ -46,8 +40,8 @@ def _encode(value, depth, left):
         raise NotPlain("too large or too deep")
     if kind is list:
         return [_encode(item, depth - 1, left) for item in value]
-    if kind in _MANY:
-        return {_MANY[kind]: [_encode(item, depth - 1, left) for item in value]}
+    if kind in _MANY.values():
+        return {kind.__name__: [_encode(item, depth - 1, left) for item in value]}
     if kind is dict:
         pairs = [
             [_encode(k, depth - 1, left), _encode(v, depth - 1, left)] for k, v in value.items()
@@ -73,12 +67,11 @@ def _encode_atom(value, kind):
         return {"range": [value.start, value.stop, value.step]}
     if kind is datetime.timedelta:
         return {"timedelta": [value.days, value.seconds, value.microseconds]}
-    if kind in _TEXTS and getattr(value, "tzinfo", None) is None:
-        return {_TEXTS[kind]: str(value) if kind in _EXACT else value.isoformat()}
+    if kind in _EXACT:
+        return {kind.__name__.lower(): str(value)}
+    if kind in _TIMES and getattr(value, "tzinfo", None) is None:
+        return {kind.__name__: value.isoformat()}
     raise NotPlain("a %s" % kind.__name__[:80])
-
-
-_EXACT = (decimal.Decimal, fractions.Fraction)
 
 
 def decode(data):
@@ -101,8 +94,8 @@ def decode(data):
 
 
 def _decode_list(tag, body):
-    if tag in _GATHER:
-        return _GATHER[tag](decode(item) for item in body)
+    if tag in _MANY:
+        return _MANY[tag](decode(item) for item in body)
     if tag == "dict":
         return {decode(key): decode(item) for key, item in body}
     if tag == "complex":
