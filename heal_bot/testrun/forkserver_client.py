@@ -81,8 +81,8 @@ class ForkServerClient:
         """Have it collect these tests by the ids `known`; orders may follow at once."""
         self._began = time.monotonic()
         order = {
-            "nonce": self._nonce, "tests": list(tests), "known": list(known), "warm": True,
-            "repo": self._repo, "doctests": self._doctests,
+            "nonce": self._nonce, "mode": "run", "tests": list(tests), "known": list(known),
+            "repo": self._repo, "doctests": self._doctests, "shuffle": None, "canaries": [],
         }  # fmt: skip
         self.channel.order(order)
 

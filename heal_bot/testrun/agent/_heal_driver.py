@@ -40,7 +40,7 @@ def main():
 
         spectrum = Spectrum(order["repo"])
     _heal_guise.wear(here)
-    plugin = _heal_pytest_reporter.Plugin(order, records, order["repo"], spectrum)
+    plugin = _heal_pytest_reporter.Plugin(order, records, spectrum)
     plugins = plugin.all()
     if desk is not None:
         plugins.append(_heal_oracle.Oracle(order["oracle"], *desk, order["repo"], records))

@@ -32,8 +32,7 @@ class Root:
         self.warm = None
 
     def serve(self):
-        if self.order["warm"]:
-            self._start_warm()
+        self._start_warm()
         self.records.send("ready", warm=self.warm is not None)
         while True:
             order = _heal_record_writer.read_line(self.source, self.buffer)
@@ -117,8 +116,8 @@ class Root:
             return True
 
         tests = [*order["first"], *order["rest"], *order["guards"]]
-        asked = {**self.order, "mode": "run", "tests": tests, "shuffle": None, "canaries": []}
-        plugin = _heal_pytest_reporter.Plugin(asked, self.records, self.order["repo"], None, serve)
+        asked = {**self.order, "tests": tests}
+        plugin = _heal_pytest_reporter.Plugin(asked, self.records, serve=serve)
         code = int(pytest.main(_heal_driver.ARGUMENTS, plugins=plugin.all()))
         self.records.send("stopped", rc=code)
 
@@ -134,10 +133,7 @@ class Warm:
         self.log = _heal_importlog.CallLog(order["repo"])
 
     def run(self):
-        asked = {**self.order, "mode": "run", "shuffle": None, "canaries": []}
-        plugin = _heal_pytest_reporter.Plugin(
-            asked, self.records, self.order["repo"], None, self.serve
-        )
+        plugin = _heal_pytest_reporter.Plugin(self.order, self.records, serve=self.serve)
         # Reports go over the channel; what pytest would print is nobody's to read.
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
@@ -192,7 +188,7 @@ class Warm:
             _heal_call_probe.serve(judge.rerun, swapper, state, order, self.records)
             self.records.send("judged")
         elif order["kind"] == "prefilter":
-            tests = judge.first()
+            tests = judge.items("first")
             _heal_batch_prefilter.serve(tests, swapper, state, order, self.records, name)
         elif self._swap(swapper, order["edits"]):
             judge.run()

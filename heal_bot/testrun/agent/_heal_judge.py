@@ -29,7 +29,7 @@ class Judge:
         plugin.watch = self._watch
 
     def run(self):
-        first, rest, guards = (self._items(self.order[k]) for k in ("first", "rest", "guards"))
+        first, rest, guards = map(self.items, ("first", "rest", "guards"))
         every = first + rest + guards
         follows = dict(zip(map(id, every), every[1:]))
         for item in first:
@@ -54,22 +54,16 @@ class Judge:
         It is told whether the next test is one that passed before.
         """
         for name in ("first", "rest", "guards"):
-            for item in self._items(self.order[name]):
+            for item in self.items(name):
                 if enough(name == "guards"):
-                    if name == "guards":
-                        return
                     break
                 self._one(item, {})
 
-    def first(self):
-        """The tests that are run first."""
-        return self._items(self.order["first"])
-
-    def _items(self, tests):
-        """The items of these ids; an id of a file or class stands for all of its items."""
+    def items(self, which):
+        """The items of a list of the order; the id of a file or class stands for all of its own."""
         by_name = self.plugin.by_name
         found = []
-        for test in tests:
+        for test in self.order[which]:
             if test in by_name:
                 found.append(by_name[test])
             else:

@@ -54,16 +54,17 @@ class Observer:
 class Plugin:
     """Runs what `order` asks for and tells `records`; `serve` (or None) replaces the run loop.
 
-    order: tests (node ids, files, or None for all), known (the node ids of an earlier collection),
-    doctests (files whose examples are collected too; none where the project's options decide),
-    shuffle (seed or None), canaries (triples of numbers), mode (run or collect).
+    order: repo (where the tests lie), tests (node ids, files, or None for all), known (the node ids
+    of an earlier collection), doctests (files whose examples are collected too; none where the
+    project's options decide), shuffle (seed or None), canaries (triples of numbers), mode (run or
+    collect).
     `watch(number, report)` sees every report besides.
     """
 
-    def __init__(self, order, records, repo, spectrum=None, serve=None):
+    def __init__(self, order, records, spectrum=None, serve=None):
         self.order = order
         self.records = records
-        self.repo = repo
+        self.repo = order["repo"]
         self.spectrum = spectrum
         self.serve = serve
         self.items = []
