@@ -72,31 +72,17 @@ def capture(
 
         @functools.wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            with _Watch(Path(into), function, args, kwargs):
+            try:
                 return function(*args, **kwargs)
+            except Exception as error:
+                # Whatever a hostile class or a full disk raises here must not hide the user's.
+                with contextlib.suppress(Exception):
+                    _write(Path(into), function, args, kwargs, error)
+                raise
 
         return wrapper
 
     return decorate
-
-
-@dataclass
-class _Watch:
-    """Writes the exception that leaves its block, which passes on as it is."""
-
-    folder: Path
-    function: Callable[..., object]
-    args: tuple[object, ...]
-    kwargs: dict[str, object]
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception):
-            # Whatever a hostile class or a full disk raises here must not hide the user's error.
-            with contextlib.suppress(Exception):
-                _write(self.folder, self.function, self.args, self.kwargs, error)
 
 
 @dataclass
