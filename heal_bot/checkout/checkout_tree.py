@@ -117,7 +117,7 @@ class GitTree:
                     f"{file.path} is not the file the patch was made for in {self.sha[:12]}"
                 )
         patch = {file.path: file.content.encode("utf-8", "surrogateescape") for file in files}
-        return _write(run, self._repository, self, scratch, patch)
+        return _write(run, self, scratch, patch)
 
     def _regular(self, path: str) -> TreeEntry:
         entry = self._entries[path]
@@ -128,7 +128,7 @@ class GitTree:
 
 def checkout(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
     """Write the files of commit `sha` to a new folder below `scratch`."""
-    return _write(run, repository, list_committed(run, repository, sha, scratch), scratch, {})
+    return _write(run, list_committed(run, repository, sha, scratch), scratch, {})
 
 
 def list_committed(run: Run, repository: Repository, sha: str, scratch: Path) -> GitTree:
@@ -161,38 +161,26 @@ def list_dirty(source: Path, tree: GitTree) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _write(
-    run: Run, repository: Repository, tree: GitTree, scratch: Path, patch: Mapping[str, bytes]
-) -> GitTree:
+def _write(run: Run, tree: GitTree, scratch: Path, patch: Mapping[str, bytes]) -> GitTree:
     """Write the files of `tree`, `patch` in place of what it names, to a new folder."""
     try:
         scratch.mkdir(mode=0o755, parents=True, exist_ok=True)
         root = Path(tempfile.mkdtemp(prefix=f"{tree.sha[:12]}-", dir=scratch)).resolve()
         root.chmod(0o755)
-        kept, notes = _fill(run, repository, tree, root, patch)
+        kept, notes = _fill(run, tree, root, patch)
     except OSError as error:
         raise ProvisionError(
             f"{scratch} cannot take a checkout ({error.strerror}): free space or name another "
             "folder"
         ) from error
-    return GitTree(
-        tree.sha,
-        tree.tree_sha,
-        root,
-        notes,
-        run,
-        repository,
-        tree._entries,
-        kept,
-        {**tree._patched, **patch},
-        tree._since,
-    )
+    patched = {**tree._patched, **patch}
+    return replace(tree, root=root, notes=notes, _run=run, _kept=kept, _patched=patched)
 
 
 def _fill(
-    run: Run, repository: Repository, tree: GitTree, root: Path, patch: Mapping[str, bytes]
+    run: Run, tree: GitTree, root: Path, patch: Mapping[str, bytes]
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    found = tree._entries.values()
+    repository, found = tree._repository, tree._entries.values()
     patched = {**tree._patched, **patch}
     folders = {path.rpartition("/")[0] for path in tree._entries} - {""}
     for folder in sorted({f[:i] for f in folders for i in _ends(f)}):
