@@ -217,21 +217,16 @@ class CommandRunner:
         ), places
 
     def _job(self, env: Environment, ask: Ask, slot: Slot, driver: Path, seconds: float) -> Job:
-        passes = {**_OFFLINE, **scratch_dirs.hash_seed(ask)}
-        environ = self._pytest.environment(slot, env, passes)
+        job = self._pytest.bench.job(
+            slot, env, ("/bin/sh", "-c", self._command), Limits(wall=seconds, kept_bytes=_KEPT),
+            passes={**_OFFLINE, **scratch_dirs.hash_seed(ask)}, read=(driver,),
+        )  # fmt: skip
+        environ = job.env
         if _TOX.search(self._command):
             environ = _linked(env, environ)
         if ask.spectrum:
             environ = line_recorder.add_recorder(driver, slot, environ)
-        return Job(
-            argv=("/bin/sh", "-c", self._command),
-            env=environ,
-            cwd=self._pytest.folder(slot),
-            read=(driver, *map(Path, env.roots)),
-            limits=Limits(wall=seconds, cpu=int(seconds) + 1, kept_bytes=_KEPT),
-            profile=self._pytest.profile,
-            terminals=True,
-        )
+        return replace(job, env=environ)
 
 
 def _linked(env: Environment, environ: Mapping[str, str]) -> dict[str, str]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from heal_bot.core.model import Environment
 from heal_bot.ports import Tree
-from heal_bot.sandbox.job_spec import Job, Limits, Profile
-from heal_bot.sandbox.sandbox_client import Running, Sandbox
-from heal_bot.testrun import driver_protocol, scratch_dirs
+from heal_bot.sandbox.job_spec import Limits
+from heal_bot.testrun import driver_protocol
+from heal_bot.testrun.agent_process import AgentProcess, Workbench
 from heal_bot.testrun.driver_protocol import Untrusted
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse, OrderHearing
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
@@ -36,16 +34,12 @@ class ForkServerClient:
 
     def __init__(
         self,
-        sandbox: Sandbox,
+        bench: Workbench,
         tree: Tree,
         env: Environment,
         *,
-        passes: Mapping[str, str],
-        profile: Profile,
         wall: float,
         left: Callable[[], float],
-        below: str = "",
-        more: Mapping[str, bytes] = {},
     ) -> None:
         self.ended = ""
         self.ready = False
@@ -57,65 +51,20 @@ class ForkServerClient:
         self._names = driver_protocol.Tests(())
         self._began = time.monotonic()
         self.start_seconds = 0.0
-        self._stack = contextlib.ExitStack()
         self.channel = Channel(_CAP, _LINE)
-        self._stack.callback(self.channel.close)
-        try:
-            driver = self._stack.enter_context(scratch_dirs.driver_files(sandbox.scratch, more))
-            self._running = self._start(
-                sandbox,
-                tree,
-                env,
-                below,
-                driver,
-                passes=passes,
-                profile=profile,
-                wall=wall,
-                left=left,
-            )
-        except BaseException:
-            self._stack.close()
-            raise
+        limits = Limits(wall=wall, output_bytes=1 << 32)
+        self._process = AgentProcess(
+            bench, "_heal_forkserver.py", tree.root, env, self.channel, left, limits
+        )
 
     def begin(self, tests: Sequence[str], known: Sequence[str] = ()) -> None:
         """Have it collect these tests by the ids `known`; orders may follow at once."""
         self._began = time.monotonic()
         order = {
             "nonce": self._nonce, "mode": "run", "tests": list(tests), "known": list(known),
-            "repo": self._repo, "doctests": self._doctests, "shuffle": None, "canaries": [],
+            "repo": self._process.repo, "doctests": self._doctests, "shuffle": None, "canaries": [],
         }  # fmt: skip
         self.channel.order(order)
-
-    def _start(
-        self,
-        sandbox: Sandbox,
-        tree: Tree,
-        env: Environment,
-        below: str,
-        driver: Path,
-        *,
-        passes: Mapping[str, str],
-        profile: Profile,
-        wall: float,
-        left: Callable[[], float],
-    ) -> Running:
-        slot = self._stack.enter_context(sandbox.slot())
-        scratch_dirs.fill_slot(slot, tree.root, left)
-        wall = max(1.0, min(wall, left()))
-        self._repo = str(slot.repo)
-        job = Job(
-            argv=(env.python, str(driver / "_heal_forkserver.py")),
-            env=scratch_dirs.make_environment(slot, env, passes),
-            cwd=slot.repo / below,
-            read=(driver, *map(Path, env.roots)),
-            channels=self.channel.theirs,
-            limits=Limits(wall=wall, cpu=int(wall) + 1, output_bytes=1 << 32),
-            profile=profile,
-            terminals=True,
-        )
-        running = sandbox.start_job(job, slot)
-        self.channel.started()
-        return running
 
     @property
     def load(self) -> int:
@@ -208,5 +157,4 @@ class ForkServerClient:
 
     def close(self) -> None:
         """Kill it and give the slot back."""
-        self._running.kill()
-        self._stack.close()
+        self._process.close()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from heal_bot.core.model import Environment
 from heal_bot.ports import Oracle
 from heal_bot.sandbox.job_spec import Job, Limits
-from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import patch_policy
 from heal_bot.testrun import scratch_dirs
+from heal_bot.testrun.agent_process import Workbench
 
 _EXPECTATIONS = frozenset(
     """
@@ -59,12 +59,11 @@ def _is_expectation(path: str) -> bool:
 
 @contextlib.contextmanager
 def start_oracle(
-    sandbox: Sandbox,
+    bench: Workbench,
     driver: Path,
     desk: OracleSession,
     oracle: Oracle,
     env: Environment,
-    passes: Mapping[str, str],
     wall: float,
     left: Callable[[], float],
 ) -> Iterator[None]:
@@ -74,20 +73,20 @@ def start_oracle(
     not there to be read. Nothing but lines of tagged JSON crosses to the process that runs the
     assertions.
     """
-    with sandbox.slot() as slot:
+    with bench.sandbox.slot() as slot:
         scratch_dirs.fill_slot(slot, oracle.tree.root, left)
         for path in oracle.tree.paths():
             if path in oracle.hidden or patch_policy.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)
         job = Job(
             argv=(env.python, str(driver / "_heal_oracle_worker.py")),
-            env=scratch_dirs.make_environment(slot, env, passes),
+            env=scratch_dirs.make_environment(slot, env, bench.passes),
             cwd=slot.repo,
             read=(driver, *map(Path, env.roots)),
             channels=desk.answering,
             limits=Limits(wall=wall, cpu=int(wall) + 1),
             alone=True,
         )
-        sandbox.start_job(job, slot)
+        bench.sandbox.start_job(job, slot)
         desk.answers()
         yield

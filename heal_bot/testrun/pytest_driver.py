@@ -11,9 +11,8 @@ from typing import Any
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
-from heal_bot.sandbox.job_spec import Job, JobResult, Limits, Profile
-from heal_bot.sandbox.sandbox_client import Sandbox
-from heal_bot.testrun import scratch_dirs
+from heal_bot.sandbox.job_spec import JobResult, Limits
+from heal_bot.testrun.agent_process import AgentProcess, Workbench
 from heal_bot.testrun.driver_protocol import Tests, Untrusted
 from heal_bot.testrun.oracle import OracleSession
 from heal_bot.testrun.pipe_ipc import Channel, Flooded
@@ -24,49 +23,32 @@ _PATIENCE = 5.0
 
 
 class Driver:
-    """A process in a slot of its own with a fresh copy of the tree at `root`.
+    """A process with a fresh copy of the tree at `root`.
 
     Nothing of the tree is loaded before the order comes, so one may be started before it is known
-    what it will run. One with a `desk` can ask a process that answers for the candidate. `more`
-    are files that it finds beside its own.
+    what it will run. One with a `desk` can ask a process that answers for the candidate.
     """
 
     def __init__(
         self,
-        sandbox: Sandbox,
+        bench: Workbench,
         root: Path,
         env: Environment,
-        *,
-        passes: Mapping[str, str],
-        profile: Profile,
-        wall: float,
         left: Callable[[], float],
-        below: str = "",
+        limits: Limits,
+        *,
+        passes: Mapping[str, str] = {},
         asks: bool = False,
-        nice: int = 0,
-        more: Mapping[str, bytes] = {},
     ) -> None:
         with contextlib.ExitStack() as stack:
-            self.files = stack.enter_context(scratch_dirs.driver_files(sandbox.scratch, more))
-            slot = stack.enter_context(sandbox.slot())
-            scratch_dirs.fill_slot(slot, root, left)
-            wall = max(1.0, min(wall, left()))
-            self.repo = str(slot.repo)
-            self._channel = Channel(FIRST_CAP)
-            stack.callback(self._channel.close)
             self.desk = stack.enter_context(contextlib.closing(OracleSession())) if asks else None
-            job = Job(
-                argv=(env.python, str(self.files / "_heal_driver.py")),
-                env=scratch_dirs.make_environment(slot, env, passes),
-                cwd=slot.repo / below,
-                read=(self.files, *map(Path, env.roots)),
-                channels=(*self._channel.theirs, *(self.desk.asking if self.desk else ())),
-                limits=Limits(wall=wall, cpu=int(wall) + 1, nice=nice),
-                profile=profile,
-                terminals=True,
-            )
-            self._running = sandbox.start_job(job, slot)
-            self._channel.started()
+            self._channel = Channel(FIRST_CAP)
+            self._process = AgentProcess(
+                bench, "_heal_driver.py", root, env, self._channel, left, limits,
+                passes=passes, channels=self.desk.asking if self.desk else (),
+            )  # fmt: skip
+            stack.callback(self._process.close)
+            self.files, self.repo = self._process.files, self._process.repo
             if self.desk is not None:
                 self.desk.asks()
             self._stack = stack.pop_all()
@@ -86,7 +68,7 @@ class Driver:
         self._channel.order({**order, "repo": self.repo}, last=True)
         latest = time.monotonic() + seconds + _PATIENCE
         problem = self._listen(run, hearing, latest, show)
-        ended = self._running.wait()
+        ended = self._process.running.wait()
         if time.monotonic() > latest and ended.how == "killed":
             ended = replace(ended, how="timeout", seconds=seconds)
         return ended, problem
@@ -95,7 +77,7 @@ class Driver:
         self, run: Run, hearing: RecordReader, latest: float, show: Callable[[Tests], None]
     ) -> str:
         """Take records until the channel closes; the reason when they are not to be believed."""
-        channel, running = self._channel, self._running
+        channel, running = self._channel, self._process.running
         try:
             while not channel.ended:
                 lines = channel.pump(0.2)
@@ -115,7 +97,7 @@ class Driver:
     @property
     def waits(self) -> bool:
         """Whether it is still there."""
-        return self._running.ended is None
+        return self._process.running.ended is None
 
     def close(self) -> None:
         """End it and give the slot back."""

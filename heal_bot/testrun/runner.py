@@ -19,10 +19,10 @@ from heal_bot.core.model import Collection, Environment, Failure, Isolation, Sui
 from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Tree
 from heal_bot.sandbox import preflight
-from heal_bot.sandbox.job_spec import Profile
+from heal_bot.sandbox.job_spec import Limits, Profile
 from heal_bot.sandbox.sandbox_client import Sandbox
-from heal_bot.sandbox.scratch_slots import Slot
 from heal_bot.testrun import scratch_dirs
+from heal_bot.testrun.agent_process import Workbench
 from heal_bot.testrun.assertion_rewrite_cache import Rewriter
 from heal_bot.testrun.code_origin import Origins
 from heal_bot.testrun.driver_protocol import Tests
@@ -61,19 +61,15 @@ class SuiteRunner:
     ) -> None:
         self._sandbox = sandbox
         self.vigil = Vigil(changed)
-        self._loopback = loopback
-        self.profile: Profile = "loopback" if loopback else "test"
-        self._below = below
-        self._passes = dict(passes or {})
         self._lanes = lanes
         self._held = sandbox.isolation
         self._rewriter = Rewriter(sandbox)
-        self._forkservers = ForkServerPool(
-            sandbox, self._passes, self.profile, below, self._rewriter
-        )
+        profile: Profile = "loopback" if loopback else "test"
+        self.bench = Workbench(sandbox, passes or {}, profile, below, self._rewriter.files)
+        self._forkservers = ForkServerPool(self.bench)
         sandbox.before_close(self._rewriter.close)
-        sandbox.before_close(self._forkservers.drop)
-        sandbox.before_close(self._forkservers.leave)
+        sandbox.before_close(self._forkservers.spare.drop)
+        sandbox.before_close(self._forkservers.asker.drop)
         sandbox.before_close(self.vigil.close)
         self._sessions: list[WarmSession] = []
         self._known: dict[Environment, tuple[str, ...]] = {}
@@ -122,9 +118,9 @@ class SuiteRunner:
         """
         room = 2 if any(ask.oracle for ask in asks) else 1
         if room == 1 and len(asks) > 1:
-            self._forkservers.leave()
+            self._forkservers.asker.drop()
         self.make_room(room=room)
-        free = self._sandbox.count - self._taken() - self._forkservers.asking
+        free = self._sandbox.count - self._taken() - self._forkservers.asker.held
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
         expected = [ask.tree for ask in asks if ask.warm]
@@ -165,42 +161,30 @@ class SuiteRunner:
         """What a few lines of Python print in a fresh copy of the tree."""
         self.make_room()
         with self.vigil.during(env):
-            return run_snippet(
-                self._sandbox, tree, env, code,
-                passes=self._passes, profile=self.profile,
-                seconds=max(1.0, min(seconds, run.left())), left=run.left, below=self._below,
-            )  # fmt: skip
-
-    def folder(self, slot: Slot) -> Path:
-        """Where tests are started in a slot that holds a copy of the tree."""
-        return slot.repo / self._below
-
-    def environment(
-        self, slot: Slot, env: Environment, passes: Mapping[str, str] = {}
-    ) -> dict[str, str]:
-        """The environment variables of a run in a slot."""
-        return scratch_dirs.make_environment(slot, env, {**self._passes, **passes})
+            seconds = max(1.0, min(seconds, run.left()))
+            return run_snippet(self.bench, tree, env, code, seconds, run.left)
 
     def make_room(self, wanting: WarmSession | None = None, room: int = 1) -> None:
         """Have sessions let slots go until `room` are free; the one that wants one comes last."""
-        if self._sandbox.count - room - self._forkservers.asking < self._lanes - 1:
-            self._forkservers.leave()
+        spare, asker = self._forkservers.spare, self._forkservers.asker
+        if self._sandbox.count - room - asker.held < self._lanes - 1:
+            asker.drop()
         others = [s for s in self._sessions if s is not wanting and s.held]
-        most = min(self._lanes - 1, self._sandbox.count - room - self._forkservers.asking)
+        most = min(self._lanes - 1, self._sandbox.count - room - asker.held)
         if wanting is None and self._taken() > most:
-            self._forkservers.drop()
+            spare.drop()
         while others and self._taken() > most:
             others[0].lend()
             others = [s for s in others if s.held]
 
     def _taken(self) -> int:
         """How many slots sessions hold, or what was started for one."""
-        return self._forkservers.held + sum(session.held for session in self._sessions)
+        return self._forkservers.spare.held + sum(session.held for session in self._sessions)
 
     def isolation(self) -> Isolation:
         """What holds while code runs."""
         held = self._held
-        if not self._loopback:
+        if self.bench.profile != "loopback":
             return held
         gap = "network: local servers are allowed"
         return replace(held, mode="reduced", missing=(*held.missing, gap))
@@ -228,10 +212,9 @@ class SuiteRunner:
             if ask.oracle is not None and driver.desk is not None:
                 stack.enter_context(
                     start_oracle(
-                        self._sandbox, driver.files, driver.desk, ask.oracle, env, self._passes,
-                        seconds, run.left,
+                        self.bench, driver.files, driver.desk, ask.oracle, env, seconds, run.left
                     )
-                )  # fmt: skip
+                )
             ended, problem = driver.converse(run, order, hearing, seconds, partial(self._show, run))
         how, detail = conclude(ended, problem, hearing)
         if how == SuiteEnd.CRASHED and (said := find_unloaded(ended.output, hearing, driver.repo)):
@@ -280,12 +263,10 @@ class SuiteRunner:
             and (waiting := self._forkservers.taken(ask.tree, env)) is not None
         ):
             return waiting
+        limits = Limits(wall=seconds, nice=_ASIDE if ask.aside else 0)
         return Driver(
-            self._sandbox, ask.tree.root, env,
-            passes={**self._passes, **scratch_dirs.hash_seed(ask)},
-            profile=self.profile, wall=seconds, left=run.left,
-            below=self._below, asks=ask.oracle is not None, nice=_ASIDE if ask.aside else 0,
-            more=self._rewriter.files(env),
+            self.bench, ask.tree.root, env, run.left, limits,
+            passes=scratch_dirs.hash_seed(ask), asks=ask.oracle is not None,
         )  # fmt: skip
 
     def _show(self, run: Run, tests: Tests) -> None:

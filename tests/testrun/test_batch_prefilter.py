@@ -12,6 +12,7 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Environment
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun import verdict
+from heal_bot.testrun.agent_process import Workbench
 from heal_bot.testrun.forkserver_client import ForkServerClient
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
 from heal_bot.testrun.pending_candidates import encode_edit
@@ -148,9 +149,7 @@ def prefiltered(
             first=(failed.test,), limit=20.0, prefilter=each, known=known,
             candidates=tuple(tuple(map(encode_edit, c.edits)) for c in changed),
         )  # fmt: skip
-        forkserver = ForkServerClient(
-            sandbox, tree, env, passes={}, profile="test", wall=60.0, left=lambda: 60.0
-        )
+        forkserver = ForkServerClient(Workbench(sandbox), tree, env, wall=60.0, left=lambda: 60.0)
         try:
             forkserver.begin([failed.test])
             forkserver.send("tag", order)
