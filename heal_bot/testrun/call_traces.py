@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.model import CallResult, Calls
-from heal_bot.testrun import driver_protocol
+from heal_bot.testrun.driver_protocol import (
+    expect_number,
+    expect_parts,
+    expect_rows,
+    expect_text,
+)
 
 _MOST = 2_000
 _TEXT = 300
@@ -26,24 +31,17 @@ class CallRecords:
 
     def take(self, record: Mapping[str, Any], count: int) -> None:
         """A `calls` or `observed` record; `count` rows are expected. Raises Untrusted."""
-        told = driver_protocol.expect_rows(record.get("v"))
+        told = expect_rows(record.get("v"))
         if record["t"] == "calls":
-            self.named += [driver_protocol.expect_text(name, _TEXT) for name in told][
-                : _MOST - len(self.named)
-            ]
-            self.recorded = driver_protocol.expect_number(record.get("recorded"), _MOST)
-            self.green = driver_protocol.expect_number(record.get("green"), _MOST)
-            for pair in map(
-                driver_protocol.expect_rows,
-                driver_protocol.expect_rows(record.get("worked"))[:_MOST],
-            ):
-                at, came = pair if len(pair) == 2 else (None, "")
-                self.worked[driver_protocol.expect_number(at, _MOST)] = driver_protocol.expect_text(
-                    came, _TEXT
-                )
-            self.examples += driver_protocol.expect_number(record.get("examples"), _MOST)
+            self.named += [expect_text(name, _TEXT) for name in told][: _MOST - len(self.named)]
+            self.recorded = expect_number(record.get("recorded"), _MOST)
+            self.green = expect_number(record.get("green"), _MOST)
+            for pair in expect_rows(record.get("worked"))[:_MOST]:
+                at, came = expect_parts(pair, 2)
+                self.worked[expect_number(at, _MOST)] = expect_text(came, _TEXT)
+            self.examples += expect_number(record.get("examples"), _MOST)
         else:
-            at = driver_protocol.expect_number(record.get("i"), count)
+            at = expect_number(record.get("i"), count)
             self.rows[at] = tuple(_result(row) for row in told[:_MOST])
 
     def calls(self, count: int) -> Calls:
@@ -67,8 +65,6 @@ class CallRecords:
 
 
 def _result(row: object) -> CallResult:
-    parts = driver_protocol.expect_rows(row)
-    if len(parts) != 6:
-        raise driver_protocol.Untrusted("a result of a call that has not six parts")
-    how, kind, text, mark, value = (driver_protocol.expect_text(part, _TEXT) for part in parts[:5])
+    parts = expect_parts(row, 6)
+    how, kind, text, mark, value = (expect_text(part, _TEXT) for part in parts[:5])
     return CallResult(how, kind, text, mark, value, kept=parts[5] is True)

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.model import Spectrum
-from heal_bot.testrun.driver_protocol import Untrusted, expect_number, expect_rows, expect_text
+from heal_bot.testrun.driver_protocol import (
+    Untrusted,
+    expect_number,
+    expect_parts,
+    expect_rows,
+    expect_text,
+)
 
 MAX_LOCATIONS = 400_000
 
@@ -36,25 +42,18 @@ class Collector:
     def lines(self, record: Mapping[str, Any]) -> None:
         """More locations: [path, [line, …]] each, relative to the checkout."""
         for row in expect_rows(record.get("v")):
-            entry = expect_rows(row)
-            if len(entry) != 2:
-                raise Untrusted("locations that are none")
-            path = expect_text(entry[0], 500)
+            file, lines = expect_parts(row, 2)
+            path = expect_text(file, 500)
             if path.startswith("/") or ".." in path.split("/"):
                 raise Untrusted("a location outside of the checkout")
-            self.locations += [
-                (path, expect_number(line, 1 << 31)) for line in expect_rows(entry[1])
-            ]
+            self.locations += [(path, expect_number(line, 1 << 31)) for line in expect_rows(lines)]
         if len(self.locations) > MAX_LOCATIONS:
             raise Untrusted(f"more than {MAX_LOCATIONS} locations")
 
     def bitmaps(self, record: Mapping[str, Any], tests: int) -> None:
         """More hits: [number of the test, bitmap in hexadecimal] each."""
         for row in expect_rows(record.get("v")):
-            entry = expect_rows(row)
-            if len(entry) != 2:
-                raise Untrusted("hits that are none")
-            bits = entry[1]
+            at, bits = expect_parts(row, 2)
             if not isinstance(bits, str) or len(bits) > MAX_LOCATIONS // 4 + 2:
                 raise Untrusted("a bitmap that is none")
             try:
@@ -63,7 +62,7 @@ class Collector:
                 raise Untrusted("a bitmap that is no number") from error
             if value < 0 or value.bit_length() > len(self.locations):
                 raise Untrusted("a bitmap beyond the locations")
-            self.hits[expect_number(entry[0], tests)] = value
+            self.hits[expect_number(at, tests)] = value
 
     def gap(self, record: Mapping[str, Any]) -> None:
         """Something that was not observed, in how many tests, the first of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,6 +75,14 @@ def expect_rows(value: object) -> list[Any]:
     return value
 
 
+def expect_parts(value: object, count: int) -> list[Any]:
+    """The value as a list of so many; Untrusted otherwise."""
+    found = expect_rows(value)
+    if len(found) != count:
+        raise Untrusted(f"a list of {len(found)} where one of {count} belongs")
+    return found
+
+
 def expect_texts(value: object, limit: int = MAX_TEXT) -> list[str]:
     """The value as a list of strings within the limit; Untrusted otherwise."""
     return [expect_text(one, limit) for one in expect_rows(value)]
@@ -81,10 +90,8 @@ def expect_texts(value: object, limit: int = MAX_TEXT) -> list[str]:
 
 def expect_pair(value: object) -> tuple[str, str]:
     """The value as two texts; Untrusted otherwise."""
-    found = expect_rows(value)
-    if len(found) != 2:
-        raise Untrusted("a pair that is none")
-    return expect_text(found[0]), expect_text(found[1])
+    first, second = expect_parts(value, 2)
+    return expect_text(first), expect_text(second)
 
 
 def expect_phase(record: Mapping[str, Any]) -> Phase:
@@ -97,16 +104,9 @@ def expect_phase(record: Mapping[str, Any]) -> Phase:
         raise Untrusted("a duration that is none")
     frames = []
     for entry in expect_rows(record.get("f", []))[:MAX_FRAMES]:
-        found = expect_rows(entry)
-        if len(found) != 3:
-            raise Untrusted("a frame that is none")
-        frames.append(
-            (
-                expect_text(found[0], 500),
-                expect_number(found[1], 1 << 31),
-                expect_text(found[2], 300),
-            )
-        )
+        path, line, name = expect_parts(entry, 3)
+        place = expect_text(path, 500), expect_number(line, 1 << 31), expect_text(name, 300)
+        frames.append(place)
     return Phase(
         when,
         outcome,
@@ -222,6 +222,10 @@ class Tests:
             self.stopped.add(self.current)
         self.current = None
 
+    def where(self) -> str:
+        """Which test runs, for a message; nothing between two."""
+        return f" in {self.name(self.current)}" if self.current is not None else ""
+
     def finished(self) -> int:
         """How many collected tests have a result."""
         return sum(1 for at in self.done if at < len(self.names))
@@ -229,6 +233,14 @@ class Tests:
     def name(self, index: int) -> str:
         """The node id, or `canary` for the client's own tests."""
         return self.names[index] if index < len(self.names) else "canary"
+
+    def make_numbers(self) -> list[list[int]]:
+        """Two factors and a product for each canary, the right one where it must pass."""
+        rng, made = random.SystemRandom(), []
+        for passes in self.canaries:
+            left, right = rng.randrange(3, 1000), rng.randrange(3, 1000)
+            made.append([left, right, left * right + (0 if passes else rng.randrange(1, 9))])
+        return made
 
     def check_canaries(self) -> None:
         """Untrusted unless every canary ran and came out as expected."""

@@ -135,23 +135,15 @@ class OrderHearing:
         results = {r.test: r for r in self.tests.results(Origins(self.tests.names))}
         how, detail = self.said, self.detail
         if record.get("how") == "timeout":
-            how, detail = "timeout", f"ended after {took:.2f} s{self._where()}"
+            how, detail = "timeout", f"ended after {took:.2f} s{self.tests.where()}"
         elif self.garbled:
             how, detail = "untrusted", self.garbled
         elif record.get("st") != 0 or not how:
-            how, detail = "crashed", f"the test process ended early{self._where()}"
-        elif how == "judged" and self.tests.done.keys() & self._canary_numbers():
+            how, detail = "crashed", f"the test process ended early{self.tests.where()}"
+        elif how == "judged" and any(at >= len(self.tests.names) for at in self.tests.done):
             try:
                 self.tests.check_canaries()
             except Untrusted as error:
                 how, detail = "untrusted", str(error)
         found = self.calls.calls(1 + len(self.order.candidates))
         return JudgeResponse(how, detail, results, self.errors, took, found, self.prefiltered)
-
-    def _canary_numbers(self) -> set[int]:
-        below = len(self.tests.names)
-        return set(range(below, below + len(self.tests.canaries)))
-
-    def _where(self) -> str:
-        at = self.tests.current
-        return f" in {self.tests.name(at)}" if at is not None else ""

@@ -97,20 +97,10 @@ def new_hearing(canaries: int, order: dict[str, Any]) -> RecordReader:
     rng = random.SystemRandom()
     expected = [True, False, *(rng.random() < 0.5 for _ in range(canaries - 2))][:canaries]
     rng.shuffle(expected)
-    triples = []
-    for passes in expected:
-        left, right = rng.randrange(3, 1000), rng.randrange(3, 1000)
-        triples.append([left, right, left * right + (0 if passes else rng.randrange(1, 9))])
-    nonce = secrets.token_hex(16)
-    order.update(nonce=nonce, canaries=triples)
+    tests, nonce = driver_protocol.Tests(tuple(expected)), secrets.token_hex(16)
+    order.update(nonce=nonce, canaries=tests.make_numbers())
     per_test = _CAP_PER_BITMAP if order.get("spectrum") else _CAP_PER_TEST
-    return RecordReader(
-        nonce,
-        FIRST_CAP,
-        per_test,
-        driver_protocol.Tests(tuple(expected)),
-        runs=order["mode"] == "run",
-    )
+    return RecordReader(nonce, FIRST_CAP, per_test, tests, runs=order["mode"] == "run")
 
 
 def conclude(ended: JobResult, problem: str, hearing: RecordReader) -> tuple[SuiteEnd, str]:
@@ -119,8 +109,7 @@ def conclude(ended: JobResult, problem: str, hearing: RecordReader) -> tuple[Sui
         return SuiteEnd.UNTRUSTED, problem
     if ended.how == "sandbox_error":
         raise SandboxError(f"the tests could not be run in the sandbox: {ended.detail}")
-    where = hearing.tests.current
-    place = f" in {hearing.tests.name(where)}" if where is not None else ""
+    place = hearing.tests.where()
     if ended.how == "timeout":
         return SuiteEnd.TIMEOUT, f"ended after {ended.seconds:.0f} s{place}"
     if ended.how not in {"exited", "signalled"}:

@@ -86,7 +86,7 @@ def test_a_rerun_by_the_projects_own_marks_counts_with_its_last_attempt() -> Non
         ([*HEAD, ("pass", {})], "unknown type"),
         ([("tests", {"v": "abc"})], "list belongs"),
         ([("tests", {"v": [1]})], "text belongs"),
-        ([("errors", {"v": [["a"]]})], "pair"),
+        ([("errors", {"v": [["a"]]})], "list of 1"),
     ],
 )
 def test_a_stream_out_of_order_is_refused(
