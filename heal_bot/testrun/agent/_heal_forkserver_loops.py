@@ -33,7 +33,7 @@ class Root:
 
     def serve(self):
         self._start_warm()
-        self.records.send("ready", warm=self.warm is not None)
+        self.records.send("ready")
         while True:
             order = _heal_record_writer.read_line(self.source, self.buffer)
             if order is None:
