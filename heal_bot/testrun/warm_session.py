@@ -137,17 +137,21 @@ class WarmSession:
         work = Work(candidate)
         if candidate.edits in self._late:
             work.limit = self._pace.retry
-        try:
-            if any(edit.target.kind != "function" for edit in candidate.edits):
-                work.files = self._files(candidate)
-        except EditError as error:
-            work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
-            return work
-        self._queue.append(work)
+        if any(edit.target.kind != "function" for edit in candidate.edits):
+            self._queue_files(work)
+        else:
+            self._queue.append(work)
         return work
 
-    def _files(self, candidate: Candidate) -> dict[str, str]:
-        return {file.path: file.content for file in patch_files(self._tree, candidate)}
+    def _queue_files(self, work: Work) -> None:
+        """Queue a candidate to be judged from changed files, or reject it."""
+        try:
+            changed = patch_files(self._tree, work.candidate)
+        except EditError as error:
+            work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
+            return
+        work.files = {file.path: file.content for file in changed}
+        self._queue.append(work)
 
     def _measure(self) -> None:
         """Run failing tests and guards unchanged: time limits, and what cannot be judged warm."""
@@ -229,12 +233,7 @@ class WarmSession:
         if work.verdict is not None:
             return
         if answer.how == "unsound" and work.files is None:
-            try:
-                work.files = self._files(work.candidate)
-            except EditError as error:
-                work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
-                return
-            self._queue.append(work)
+            self._queue_files(work)
             return
         if work.regression is not None:
             found = verdict.judge_rerun(answer, work.regression)
