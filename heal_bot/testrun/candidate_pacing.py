@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.model import CaseResult
 from heal_bot.testrun.baseline_calibration import Unchanged
+from heal_bot.testrun.verdict import find_results
 
 # Seconds of processor time. Twenty times the unchanged test, and never less than a process that
 # just forked may need.
@@ -79,10 +80,7 @@ def _first(names: Sequence[str], taken: Mapping[str, float]) -> tuple[str, ...]:
 
 def _seconds(name: str, results: Mapping[str, CaseResult]) -> float:
     """What a test took; the sum for the name of a file or class."""
-    if name in results:
-        return results[name].seconds
-    below = (name + "::", name + "[")
-    return sum(r.seconds for test, r in results.items() if test.startswith(below))
+    return sum(result.seconds for result in find_results(results, name))
 
 
 def _allowed(spent: float, least: float) -> float:

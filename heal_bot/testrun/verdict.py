@@ -82,7 +82,7 @@ def _failing(
     """Which of the failing tests pass now, and the others with their new message."""
     fixed, still = [], []
     for before in failing:
-        found = _results(answer.results, before.test)
+        found = find_results(answer.results, before.test)
         error = _error(answer.errors, before.test)
         bad = next((result for result in found if _is_bad(result, before.test)), None)
         if error is not None:
@@ -101,7 +101,7 @@ def _is_bad(result: CaseResult, test: str) -> bool:
     return result.red if "::" not in test else not result.passed
 
 
-def _results(results: Mapping[str, CaseResult], test: str) -> list[CaseResult]:
+def find_results(results: Mapping[str, CaseResult], test: str) -> list[CaseResult]:
     """The results of an id, or of all tests below it when it names a file or a class."""
     if test in results:
         return [results[test]]
