@@ -23,7 +23,7 @@ class Vigil:
         self._changed = changed
         self._thread = ThreadPoolExecutor(1, "vigil")
         self._active: Counter[str] = Counter()
-        self._waiting: dict[str, Future[bool]] = {}
+        self._waiting: dict[str, Future[None]] = {}
         self._broken: set[str] = set()
         self._closed = False
         self._lock = threading.Lock()
@@ -58,7 +58,6 @@ class Vigil:
             if last is None or last.running() or last.done():
                 self._waiting[env.prefix] = self._thread.submit(self._look, env)
 
-    def _look(self, env: Environment) -> bool:
-        if changed := self._changed(env):
+    def _look(self, env: Environment) -> None:
+        if self._changed(env):
             self._broken.add(env.prefix)
-        return changed
