@@ -29,7 +29,7 @@ from heal_bot.testrun.pipe_ipc import Channel
 KEPT = "rewritten"
 # Bytes of test files that one process is for: guesses, not measured.
 _LEAST, _MOST = 20_000, 4_000_000
-# What is made takes 2.3 bytes for each of the source (145 KB of our own tests).
+# What is made takes two to three bytes for each of the source.
 _ROOM = 4
 _SECONDS = 60
 # It gives way to the run beside it.

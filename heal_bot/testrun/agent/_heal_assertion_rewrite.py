@@ -3,7 +3,7 @@
 As a program this takes the sources of test files and tells their code; it runs none of them, has no
 copy of the project, and never imports anything but pytest and the standard library. In the driver
 and the fork server `install` has pytest look a file up by what is in it before it rewrites it
-itself: that takes most of the start of a run (1.25 of 2.2 s for the tests of toolz 1.0).
+itself, which takes most of the start of a run.
 """
 
 from __future__ import annotations

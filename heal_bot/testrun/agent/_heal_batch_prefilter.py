@@ -25,10 +25,9 @@ from _heal_pristine_stdlib import time
 
 # The clock may run so much longer than the processor time allowed: tests sleep and wait.
 _TIMES, _WAIT = 8.0, 0.5
-# Seconds of processor time: twenty times the unchanged call, and no less than this. Under pytest a
-# test takes some milliseconds more, so the limit of a whole process lets a loop without end go on
-# for 0.36 s here, which was two thirds of all time for a program of QuixBugs. A call that crashes
-# does not tell how long a whole one takes.
+# Seconds of processor time: twenty times the unchanged call, and no less than this. The limit of a
+# whole process, in which a test takes some milliseconds more, would let a loop without end go on
+# for long. A call that crashes does not tell how long a whole one takes.
 _OFTEN, _LEAST = 20.0, 0.05
 _CLIP = 300
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
@@ -255,7 +254,6 @@ def _of_unittest(item, cls, name, names):
 
 def _refuse_others(item, function):
     asked = inspect.unwrap(function)
-    if inspect.iscoroutinefunction(asked) or inspect.isgeneratorfunction(asked):
-        raise Dressed("%s is no plain function" % item.nodeid)
-    if inspect.isasyncgenfunction(asked):
+    kinds = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+    if any(kind(asked) for kind in kinds):
         raise Dressed("%s is no plain function" % item.nodeid)
