@@ -118,6 +118,12 @@ def one_line(text: str, limit: int = 200) -> str:
     return clip(" ".join(printable(text).split()), limit)
 
 
+def last_line(output: bytes, otherwise: str = "no message") -> str:
+    """The last line that a program wrote, fit for a message."""
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return one_line(lines[-1]) if lines else otherwise
+
+
 def for_log(text: str) -> str:
     """Safe to print in a workflow log: no runner command at a line's start, no `##[` anywhere."""
     lines = (line.replace("##[", "# #[") for line in printable(text).split("\n"))

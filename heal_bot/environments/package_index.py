@@ -22,7 +22,7 @@ from heal_bot.checkout.verified_copy import take_over
 from heal_bot.core import process
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
-from heal_bot.core.text import Secret, one_line, redact
+from heal_bot.core.text import Secret, last_line, one_line, redact
 from heal_bot.core.toml import read_toml
 from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access
@@ -153,7 +153,7 @@ class PackageIndex:
             if hashlib.sha256(data).hexdigest() != digest:
                 raise ProvisionError(f"the archive of {package} is not what the index says")
             if not answer.ok:
-                raise ProvisionError(f"its archive cannot be read: {_last(answer.output)}")
+                raise ProvisionError(f"its archive cannot be read: {last_line(answer.output)}")
             try:
                 told = safe_open.read(answer.folder, "pyproject.toml", _PYPROJECT_CAP)
                 table = read_toml(told.decode(errors="replace"))
@@ -257,13 +257,8 @@ def _left(answer: IndexAnswer, name: str, cap: int) -> bytes:
             raise ProvisionError(_refused(answer.refusals[-1])) from error
         raise ProvisionError(
             f"{name} was not left as a file by what asks the index ({error.strerror}): "
-            f"{_last(answer.output)}"
+            f"{last_line(answer.output)}"
         ) from error
-
-
-def _last(output: bytes) -> str:
-    lines = [line.strip() for line in output.decode(errors="replace").splitlines()]
-    return one_line(next((line for line in reversed(lines) if line), "no message"), 200)
 
 
 def _refused(refusal: IndexRefusal) -> str:

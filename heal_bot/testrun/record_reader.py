@@ -11,7 +11,7 @@ from typing import Any
 from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import OracleAnswers
 from heal_bot.core.statuses import RunResult, SuiteEnd
-from heal_bot.core.text import one_line
+from heal_bot.core.text import last_line, one_line
 from heal_bot.sandbox.job_spec import JobResult
 from heal_bot.testrun import driver_protocol
 from heal_bot.testrun.coverage_spectrum import Collector
@@ -116,9 +116,9 @@ def conclude(ended: JobResult, problem: str, hearing: RecordReader) -> tuple[Sui
         return SuiteEnd.KILLED, f"{ended.detail or ended.how}{place}"
     if hearing.finished is None:
         how = f"exit code {ended.code}" if ended.how == "exited" else f"signal {-ended.code}"
-        said = last_line(ended.output)
+        said = last_line(ended.output, "")
         return SuiteEnd.CRASHED, f"{how}{place}{': ' + said if said else ''}"
-    said = last_line(ended.output)
+    said = last_line(ended.output, "")
     if hearing.finished in _STOPPED:
         why = _complaint(ended.output) or said
         return SuiteEnd.CRASHED, f"pytest stopped with code {hearing.finished}: {why}"
@@ -147,9 +147,3 @@ def _complaint(output: bytes) -> str:
     said = [line for line in lines if ": error: " in line]
     said += [line for line in lines if line.startswith("ERROR: ")]
     return one_line(said[0], 600) if said else ""
-
-
-def last_line(output: bytes) -> str:
-    """The last line a program wrote, fit for a message."""
-    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return one_line(lines[-1]) if lines else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
-from heal_bot.core.text import one_line
+from heal_bot.core.text import last_line, one_line
 from heal_bot.ports.packages import IndexAnswer, IndexTask
 from heal_bot.sandbox.job_spec import Job, JobResult, Limits
 from heal_bot.sandbox.sandbox_client import Sandbox
@@ -96,6 +96,5 @@ def _wheel(out: Path) -> tuple[str, bytes]:
 
 
 def _complaint(ended: JobResult) -> str:
-    lines = [line.strip() for line in ended.output.decode(errors="replace").splitlines()]
-    last = next((line for line in reversed(lines) if line), "no message")
-    return one_line(f"{ended.detail or ended.how}: {last}" if ended.how != "exited" else last, 200)
+    last = last_line(ended.output)
+    return one_line(f"{ended.detail or ended.how}: {last}") if ended.how != "exited" else last
