@@ -288,13 +288,8 @@ def _freeze(path: Path) -> Lines:
             "job with `pip freeze > FILE`"
         ) from error
 
-    def only(name: str) -> str:
-        if name != path.name:
-            raise KeyError(name)
-        return text
-
     lines = Lines()
-    lines.read(path.name, only)
+    lines.read(path.name, {path.name: text}.__getitem__)
     if not lines.requirements:
         raise ProvisionError(
             f"the freeze file {path} names no package: write it with `pip freeze > FILE`"

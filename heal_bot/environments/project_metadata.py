@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -22,6 +23,8 @@ from heal_bot.environments.requirements import Lines, parse
 from heal_bot.ports import Tree
 from heal_bot.source.workflow_files import TESTING, WORKFLOW
 
+OpenText = Callable[[str], str]
+_PYPROJECT = "pyproject.toml"
 _WANTED = ("test", "tests", "testing", "dev", "develop", "development", "ci")
 _FILES = re.compile(
     r"(?:requirements[-_.]?(?:tests?|testing|dev|develop|development|ci)\.(?:txt|in)"
@@ -72,29 +75,30 @@ def read_declared(tree: Tree, setup: str) -> Declared:
     extras and groups of the project that they name.
     """
     found = Declared()
-    pyproject = _toml(tree, "pyproject.toml", found)
+    open_text = partial(read_text, tree, notes=found.notes)
+    pyproject = _toml(tree, open_text, found)
     tool = _table(pyproject, "tool")
     named = setup != ""
-    project = _described(tree, _table(pyproject, "project"), found, named=named)
+    project = _described(tree, open_text, _table(pyproject, "project"), found, named=named)
     found.project = project
     found.requires = _text(project.get("requires-python"))
     found.backend = _text(_table(pyproject, "build-system").get("build-backend"))
-    found.pythons = list(_pythons(tree, found))
+    found.pythons = list(_pythons(tree, open_text))
     if setup:
-        found.lines.arguments(setup, lambda path: _open(tree, path, found))
+        found.lines.arguments(setup, open_text)
     # What a person names is meant as it is; all else is the repository's.
     found.lines.elsewhere = frozenset(_elsewhere(_table(_table(tool, "uv"), "sources")))
     if not named:
-        _files(tree, found)
+        _files(tree, open_text, found)
         if tox_metadata.FILE in tree.paths():
-            tox_metadata.read(lambda p: _open(tree, p, found), found.lines, found.notes)
+            tox_metadata.read(open_text, found.lines, found.notes)
         for environment in _hatch(tool):
             found.lines.extras.update(_lines(environment.get("features")))
     outside = len(found.lines.requirements)
     _project(project, found, named=named)
     _groups(_table(pyproject, "dependency-groups"), found, named=named)
     for path in _named_files(_table(_table(tool, "setuptools"), "dynamic"), named=named):
-        found.lines.read(path, lambda name: _open(tree, name, found))
+        found.lines.read(path, open_text)
     if own := _table(tool, "poetry"):
         poetry_metadata.read(own, found.lines, groups=not named)
         found.requires = found.requires or poetry_metadata.read_python(own)
@@ -104,20 +108,16 @@ def read_declared(tree: Tree, setup: str) -> Declared:
     if not named:
         _tools(tool, found)
         found.own = found.lines.requirements[outside:]
-    for name in pytest_plugins.find_implied(
-        tree.paths(), lambda p: _open(tree, p, found), pyproject
-    ):
+    for name in pytest_plugins.find_implied(tree.paths(), open_text, pyproject):
         found.lines.add(name, "pytest's options")
     return found
 
 
 def _described(
-    tree: Tree, project: Mapping[str, Any], found: Declared, *, named: bool
+    tree: Tree, open_text: OpenText, project: Mapping[str, Any], found: Declared, *, named: bool
 ) -> Mapping[str, Any]:
     """The [project] table; what it lacks or leaves to be computed as setup.cfg or setup.py say."""
-    older = setuptools_metadata.read_project(
-        tree.paths(), lambda path: _open(tree, path, found), found.notes
-    )
+    older = setuptools_metadata.read_project(tree.paths(), open_text, found.notes)
     left = _lines(project.get("dynamic")) if project else (*older, *older.get("dynamic", ()))
     found.lines.refused += [
         f"setup.py: {key} is computed, which is not run: name it with setup or freeze"
@@ -135,18 +135,18 @@ def _elsewhere(sources: Mapping[str, Any]) -> Iterator[str]:
                 yield canonicalize_name(name)
 
 
-def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
+def _pythons(tree: Tree, open_text: OpenText) -> Iterator[tuple[str, str]]:
     """Versions that the repository names for its own runs."""
     paths = tree.paths()
     for path in (".python-version", ".tool-versions", "runtime.txt"):
         if path in paths:
-            for line in _open(tree, path, found).splitlines():
+            for line in open_text(path).splitlines():
                 if path == ".tool-versions" and not line.startswith("python"):
                     continue
                 if match := _VERSION_LINE.search(line.strip()):
                     yield match[1], path
                     break
-    workflows = [(path, _open(tree, path, found)) for path in filter(WORKFLOW.match, paths)]
+    workflows = [(path, open_text(path)) for path in filter(WORKFLOW.match, paths)]
     # A workflow that publishes or builds pages says little about what the tests run on.
     for path, text in sorted(workflows, key=lambda each: TESTING.search(each[1]) is None):
         for given in _MATRIX.finditer(_COMMENT.sub("", text)):
@@ -154,7 +154,7 @@ def _pythons(tree: Tree, found: Declared) -> Iterator[tuple[str, str]]:
                 yield version, path
 
 
-def _files(tree: Tree, found: Declared) -> None:
+def _files(tree: Tree, open_text: OpenText, found: Declared) -> None:
     """Requirements files at the usual places."""
     smaller = any(map(_SMALLER.match, tree.paths()))
     for path in tree.paths():
@@ -162,13 +162,13 @@ def _files(tree: Tree, found: Declared) -> None:
             continue
         if path.endswith(".in") and path.removesuffix(".in") + ".txt" in tree.paths():
             continue
-        found.lines.read(path, lambda name: _open(tree, name, found))
+        found.lines.read(path, open_text)
 
 
 def _project(project: Mapping[str, Any], found: Declared, *, named: bool) -> None:
     """The project's dependencies, with the extras that tests usually need or that were named."""
     for line in _lines(project.get("dependencies")):
-        found.lines.add(line, "pyproject.toml")
+        found.lines.add(line, _PYPROJECT)
     own = canonicalize_name(_text(project.get("name")) or "-")
     extras = {k.lower(): _lines(v) for k, v in _table(project, "optional-dependencies").items()}
     waiting = [e.lower() for e in found.lines.extras] + ([] if named else list(_WANTED))
@@ -238,18 +238,14 @@ def _hatch(tool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [_table(environments, name) for name in ("default", "hatch-test", *_WANTED)]
 
 
-def _toml(tree: Tree, path: str, found: Declared) -> Mapping[str, Any]:
-    if path not in tree.paths():
+def _toml(tree: Tree, open_text: OpenText, found: Declared) -> Mapping[str, Any]:
+    if _PYPROJECT not in tree.paths():
         return {}
     try:
-        return read_toml(_open(tree, path, found))
+        return read_toml(open_text(_PYPROJECT))
     except ValueError as error:
-        found.notes.append(f"{path} is no TOML that is read: {one_line(str(error), 100)}")
+        found.notes.append(f"{_PYPROJECT} is no TOML that is read: {one_line(str(error), 100)}")
         return {}
-
-
-def _open(tree: Tree, path: str, found: Declared) -> str:
-    return read_text(tree, path, found.notes)
 
 
 def _requirement(line: str) -> Requirement | None:
