@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-@contextmanager
-def open_beneath(root: Path, path: str) -> Iterator[int]:
-    """A descriptor of the regular file `path` below `root`; OSError for anything else.
+def read(root: Path, path: str, cap: int) -> bytes:
+    """The bytes of a regular file below `root`; OSError when it is none or longer than `cap`.
 
     `root` itself may be reached through links, no component of `path` may be one.
     """
@@ -31,28 +28,14 @@ def open_beneath(root: Path, path: str) -> Iterator[int]:
     finally:
         os.close(folder)
     try:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise FileNotFoundError(path)
-        yield file
+        if status.st_size <= cap:
+            with os.fdopen(file, "rb", closefd=False) as stream:
+                data = stream.read(cap + 1)
+            if len(data) <= cap:
+                return data
+        raise OSError(27, "file too large", path)
     finally:
         os.close(file)
-
-
-def read(root: Path, path: str, cap: int) -> bytes:
-    """The bytes of a regular file below `root`; OSError when it is none or longer than `cap`."""
-    with open_beneath(root, path) as file:
-        if os.fstat(file).st_size > cap:
-            raise OSError(27, "file too large", path)
-        return read_whole(file, cap)
-
-
-def read_whole(file: int, cap: int) -> bytes:
-    """All bytes of a descriptor; OSError when they are more than `cap`."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := os.read(file, 1 << 20):
-        size += len(piece)
-        if size > cap:
-            raise OSError(27, "file too large")
-        pieces.append(piece)
-    return b"".join(pieces)
