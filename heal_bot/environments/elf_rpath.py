@@ -46,11 +46,7 @@ def relink(data: bytes, search: str) -> bytes:
 
 
 def _parse(data: bytes) -> Linkage:
-    headers, size, count = (
-        struct.unpack_from("<Q", data, 32)[0],
-        struct.unpack_from("<H", data, 54)[0],
-        struct.unpack_from("<H", data, 56)[0],
-    )
+    headers, size, count = struct.unpack_from("<32xQ14xHH", data)
     segments = [struct.unpack_from("<IIQQQQQQ", data, headers + i * size) for i in range(count)]
     dynamic = next((s for s in segments if s[0] == _DYNAMIC), None)
     if dynamic is None:

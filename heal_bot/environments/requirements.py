@@ -127,11 +127,11 @@ class Lines:
                 continue
             if "install" in words[:6]:
                 words = words[words.index("install") + 1 :]
-            self.words(words, "setup", open_text)
+            self._words(words, open_text)
 
-    def words(self, words: list[str], where: str, open_text: Callable[[str], str]) -> None:
+    def _words(self, words: list[str], open_text: Callable[[str], str]) -> None:
         """What `pip install` is told in one go."""
-        waiting = iter(words)
+        where, waiting = "setup", iter(words)
         for word in waiting:
             if word in {"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}:
                 self._line(f"{word} {next(waiting, '')}", where, open_text, bounds=False, depth=0)
