@@ -97,18 +97,10 @@ class JobResult:
 
 def job_to_wire(job: Job) -> dict[str, Any]:
     """The job without its descriptors, which travel beside the message."""
-    return {
-        "argv": list(job.argv),
-        "env": dict(job.env),
-        "cwd": str(job.cwd),
-        "read": [str(path) for path in job.read],
-        "limits": dataclasses.asdict(job.limits),
-        "profile": job.profile,
-        "hosts": list(job.hosts),
-        "index": job.index >= 0,
-        "alone": job.alone,
-        "terminals": job.terminals,
-    }
+    fields = dataclasses.asdict(job)
+    del fields["channels"]
+    read = [str(path) for path in job.read]
+    return {**fields, "cwd": str(job.cwd), "read": read, "index": job.index >= 0}
 
 
 def job_from_wire(data: Mapping[str, Any], fds: tuple[int, ...]) -> Job:
