@@ -35,20 +35,11 @@ class Observer:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_setup(self):
-        yield from self._observed()
-
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self):
-        yield from self._observed()
-
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_teardown(self):
-        yield from self._observed()
-
-    def _observed(self):
         self.spectrum.resume()
         yield
         self.spectrum.pause()
+
+    pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
 
 class Plugin:
