@@ -59,7 +59,7 @@ def choose(
     if given:
         if not _GIVEN.match(given):
             raise ProvisionError(f"python-version {one_line(given)} is not a version such as 3.12")
-        exact = [python for python in there if _is(python, given)]
+        exact = [python for python in there if f"{python.version}.".startswith(f"{given}.")]
         if exact:
             return exact[0], ""
         raise ProvisionError(
@@ -91,10 +91,6 @@ def _admits(requires: str, python: Interpreter) -> bool:
         return SpecifierSet(requires).contains(python.version, prereleases=True)
     except ValueError:
         return True
-
-
-def _is(python: Interpreter, given: str) -> bool:
-    return f"{python.version}.".startswith(f"{given}.")
 
 
 def _minor(version: str) -> tuple[int, int]:
