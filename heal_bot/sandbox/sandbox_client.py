@@ -90,7 +90,10 @@ class Launch:
 
 
 class Sandbox:
-    """Runs jobs in isolated slots; a context manager, shared by threads."""
+    """Runs jobs in isolated slots; a context manager, shared by threads.
+
+    `count` is how many slots can be used, free or not.
+    """
 
     def __init__(
         self, mode: Mode, links: list[SupervisorLink], slots: list[Slot], scratch: Path
@@ -100,7 +103,7 @@ class Sandbox:
         self.scratch = scratch
         self._free = slots
         self._changed = threading.Condition()
-        self._count = len(slots)
+        self.count = len(slots)
         self._busy: dict[int, Running] = {}
         self.proven: dict[object, Isolation] = {}
         self._closing = contextlib.ExitStack()
@@ -113,17 +116,12 @@ class Sandbox:
         """Start the supervisor and make the slots; SandboxError when `mode` cannot be had."""
         return Launch(mode, slots, scratch).ready()
 
-    @property
-    def count(self) -> int:
-        """How many slots can be used, free or not."""
-        return self._count
-
     @contextlib.contextmanager
     def slot(self) -> Iterator[Slot]:
         """A slot for this caller alone, with fresh folders; waits until one is free."""
         with self._changed:
             while not self._free:
-                if not self._count:
+                if not self.count:
                     raise SandboxError("no usable sandbox slot is left; start the run again")
                 self._changed.wait(1.0)
             slot = self._free.pop()
@@ -148,7 +146,7 @@ class Sandbox:
                 if usable:
                     self._free.append(slot)
                 else:
-                    self._count -= 1
+                    self.count -= 1
                 self._changed.notify()
 
     def start_job(self, job: Job, slot: Slot) -> Running:

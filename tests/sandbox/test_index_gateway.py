@@ -11,12 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from heal_bot.sandbox.index_gateway import (
-    IndexGateway,
-    IndexSource,
-    list_links,
-    place_of,
-)
+from heal_bot.sandbox.index_gateway import IndexGateway, IndexSource, list_links, place_of
 from heal_bot.sandbox.job_spec import Job, job_from_wire, job_to_wire
 from heal_bot.sandbox.sandbox_client import child_env
 from tests.environments.warehouse import Warehouse, certificate
