@@ -17,8 +17,8 @@ def results(jobs, seconds, width):
     running = {}
     while True:
         for number, work in itertools.islice(waiting, width - len(running)):
-            pid, pipe = _begun(work, running)
-            running[pipe] = _Fork(number, pid, pipe, time.monotonic() + seconds)
+            fork = _Fork(number, work, running, time.monotonic() + seconds)
+            running[fork.pipe] = fork
         if not running:
             return
         first = min(fork.ends for fork in running.values())
@@ -29,34 +29,27 @@ def results(jobs, seconds, width):
                 yield fork.number, fork.result()
 
 
-def _begun(work, others):
-    """A child that writes what `work` returns: its number and the end to read from.
+class _Fork:
+    """A child that writes what `work` returns, and what it has said so far.
 
     It has none of the ends from which others are read.
     """
-    pipe, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            for fd in (pipe, *others):
-                os.close(fd)
-            with os.fdopen(write, "w", encoding="utf-8") as told:
-                json.dump(work(), told)
-        finally:
-            os._exit(0)
-    os.close(write)
-    return pid, pipe
 
-
-class _Fork:
-    """One child, and what it has said so far."""
-
-    def __init__(self, number, pid, pipe, ends):
+    def __init__(self, number, work, others, ends):
         self.number = number
-        self.pid = pid
-        self.pipe = pipe
         self.ends = ends
         self.parts = []
+        self.pipe, write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                for fd in (self.pipe, *others):
+                    os.close(fd)
+                with os.fdopen(write, "w", encoding="utf-8") as told:
+                    json.dump(work(), told)
+            finally:
+                os._exit(0)
+        os.close(write)
 
     def hears(self):
         """Take what there is; whether that was all."""
