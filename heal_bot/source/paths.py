@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from heal_bot.core.toml import read_toml
 from heal_bot.ports import Tree
 from heal_bot.source import guard
+from heal_bot.source.tree_files import read_bytes, read_text
 
 _TEST_FOLDERS = frozenset({"tests", "test"})
 _TEST_FILES = ("test_*.py", "*_test.py", "conftest.py", "tests.py")
@@ -87,16 +88,8 @@ def find_plugins(tree: Tree) -> frozenset[str]:
     for path in paths:
         name = PurePosixPath(path).name
         if name in _CONFIGURATION or name in {"conftest.py", "setup.py"}:
-            modules.update(_named(name, _content(tree, path)))
+            modules.update(_named(name, read_bytes(tree, path)))
     return frozenset(path for path in paths if modules and _is_module(path, modules))
-
-
-def _content(tree: Tree, path: str) -> bytes:
-    """The bytes of a file; none for a link, whose end is read under its own name."""
-    try:
-        return tree.read(path)
-    except KeyError:
-        return b""
 
 
 def find_machinery(tree: Tree) -> frozenset[str]:
@@ -110,7 +103,7 @@ def _declared(tree: Tree) -> frozenset[str]:
     modules = {
         name
         for path in sources
-        if b"pytest_plugins" in (data := _content(tree, path))
+        if b"pytest_plugins" in (data := read_bytes(tree, path))
         for name in _named("conftest.py", data)
     }
     return frozenset(path for path in sources if modules and _is_module(path, modules))
@@ -119,7 +112,7 @@ def _declared(tree: Tree) -> frozenset[str]:
 def _run_by_ci(tree: Tree) -> frozenset[str]:
     """The scripts and plugins that CI's own files name, unless tests import the script."""
     texts = [
-        _content(tree, path).decode("utf-8", "replace")[: guard.MAX_BYTES]
+        read_text(tree, path)[: guard.MAX_BYTES]
         for path in tree.paths()
         if (path.startswith(_CI) and not path.endswith(_PROSE))
         or PurePosixPath(path).name in _RUNNERS
@@ -128,7 +121,9 @@ def _run_by_ci(tree: Tree) -> frozenset[str]:
         return frozenset()
     named = {script.removeprefix("./") for text in texts for script in _SCRIPT.findall(text)}
     loaded = {name for text in texts for name in _PLUGIN_OPTION.findall(text)}
-    tests = b"\n".join(_content(tree, p) for p in tree.paths() if p.endswith(".py") and is_test(p))
+    tests = b"\n".join(
+        read_bytes(tree, p) for p in tree.paths() if p.endswith(".py") and is_test(p)
+    )
     words = set(re.findall(rb"\w+", b"\n".join(_IMPORTED.findall(tests))))
     return frozenset(
         path
@@ -149,12 +144,14 @@ def find_helpers(tree: Tree) -> frozenset[str]:
         path
         for path in sources
         if not is_test(path)
-        and (_TEST_HELP.search(PurePosixPath(path).stem) or _FRAMEWORK.search(_content(tree, path)))
+        and (
+            _TEST_HELP.search(PurePosixPath(path).stem) or _FRAMEWORK.search(read_bytes(tree, path))
+        )
     ]
     if not likely:
         return frozenset()
     used = [p for p in sources if not is_test(p) and p not in likely]
-    named = frozenset(_IMPORTED.findall(b"\n".join(_content(tree, path) for path in used)))
+    named = frozenset(_IMPORTED.findall(b"\n".join(read_bytes(tree, path) for path in used)))
     words = {word for line in named for word in re.findall(rb"[\w.]+", line)}
     parts = {part for word in words for part in word.decode(errors="replace").split(".")}
     return frozenset(path for path in likely if _module_name(path) not in parts)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from heal_bot.core.model import ChangedFile, Failure, Origin, Target
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
+from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"\w+")
 # How a call in the old form ends, in the test itself.
@@ -49,8 +50,7 @@ def find_removed(failure: Failure, test: Target, files: Sequence[ChangedFile], t
     used = {getattr(node, "id", getattr(node, "attr", "")) for node in _nodes(test.source)}
     gone = used & before - after
     for path in filter(_is_source, tree.paths() if gone else ()):
-        with contextlib.suppress(KeyError):
-            gone.difference_update(_WORD.findall(tree.read(path).decode(errors="replace")))
+        gone.difference_update(_WORD.findall(read_text(tree, path)))
     return min(gone, default="")
 
 

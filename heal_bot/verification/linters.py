@@ -13,6 +13,7 @@ from heal_bot.core.text import one_line
 from heal_bot.core.toml import read_toml
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit
+from heal_bot.source.tree_files import read_text
 
 _SECONDS = 15
 _SHOWN = 5
@@ -71,7 +72,7 @@ def find_configured(tree: Tree) -> tuple[Tool, ...]:
     found = []
     if "ruff" in tables or present & {"ruff.toml", ".ruff.toml"}:
         found.append(_RUFF)
-    if "ruff.format" in tables or b"ruff-format" in _read(tree, ".pre-commit-config.yaml"):
+    if "ruff.format" in tables or "ruff-format" in read_text(tree, ".pre-commit-config.yaml"):
         found.append(_RUFF_FORMAT)
     if "black" in tables:
         found.append(_BLACK)
@@ -168,7 +169,7 @@ def _tables(tree: Tree) -> frozenset[str]:
     """The names of the tools with a section of their own."""
     found: set[str] = set()
     try:
-        tools = read_toml(_read(tree, "pyproject.toml").decode(errors="replace")).get("tool")
+        tools = read_toml(read_text(tree, "pyproject.toml")).get("tool")
     except ValueError:
         tools = None
     if isinstance(tools, dict):
@@ -178,15 +179,8 @@ def _tables(tree: Tree) -> frozenset[str]:
     for name in ("setup.cfg", "tox.ini"):
         parser = configparser.RawConfigParser(strict=False)
         try:
-            parser.read_string(_read(tree, name).decode(errors="replace"))
+            parser.read_string(read_text(tree, name))
         except configparser.Error:
             continue
         found |= {section for section in parser.sections() if section in {"flake8", "mypy"}}
     return frozenset(found)
-
-
-def _read(tree: Tree, path: str) -> bytes:
-    try:
-        return tree.read(path)
-    except KeyError:
-        return b""

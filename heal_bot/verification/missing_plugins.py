@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from heal_bot.core.model import COMMAND, CaseResult, Environment, Report, SuiteRun
 from heal_bot.core.statuses import RunResult, SuiteEnd
 from heal_bot.ports import Tree
+from heal_bot.source.tree_files import read_text
 
 _IMPORTS = frozenset({"ModuleNotFoundError", "ImportError"})
 
@@ -150,14 +150,11 @@ def select_known(names: Iterable[str]) -> tuple[str, ...]:
 
 def find_complained(result: CaseResult, tree: Tree, env: Environment) -> tuple[str, ...]:
     """The packages that a result complains about; not what the test itself quotes of pytest."""
-    source = ""
     awaits = _ASYNC.match(result.message.removeprefix("Skipped: "))
     own = result.outcome == RunResult.FAILED and result.test != COMMAND
     if own and not awaits and result.kind not in _IMPORTS:
         return ()
-    if awaits:
-        with contextlib.suppress(KeyError):
-            source = tree.read(result.test.partition("::")[0]).decode(errors="replace")
+    source = read_text(tree, result.test.partition("::")[0]) if awaits else ""
     return tuple(n for n in find_named(result.message, source) if _lacks(n, tree, env))
 
 

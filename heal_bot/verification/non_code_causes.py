@@ -10,7 +10,8 @@ from pathlib import Path
 from heal_bot.core.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
 from heal_bot.core.statuses import FailureStatus, RunResult
 from heal_bot.ports import Tree
-from heal_bot.source import patch_policy
+from heal_bot.source import paths
+from heal_bot.source.tree_files import read_text
 from heal_bot.verification import (
     certificate_expiry,
     dependency_causes,
@@ -127,7 +128,7 @@ def is_known(seen: CaseResult, reported: Failure, tree: Tree, env: Environment) 
 
     A test that starts a server of its own may be refused here for want of a network alone.
     """
-    fixtures = (_text(tree, path) for path in tree.paths() if path.endswith("conftest.py"))
+    fixtures = (read_text(tree, path) for path in tree.paths() if path.endswith("conftest.py"))
     if _SERVICE.search(_said(seen)) and any(
         map(_SERVES.search, (_test_file(seen, tree), *fixtures))
     ):
@@ -169,7 +170,7 @@ def explain_elsewhere(reported: Failure, tree: Tree, env: Environment) -> str:
 
     As root no mode of a file refuses anything; the sandbox runs as another user.
     """
-    closes = _CLOSES.search(raise_location.find_test(tree, reported.test))
+    closes = _CLOSES.search(raise_location.read_test(tree, reported.test))
     if _AS_ROOT.search(reported.message) or (closes and _UNMET.match(_said(reported))):
         return (
             "it ran as root there, whom the mode of a file does not stop, and passes here as"
@@ -322,20 +323,14 @@ def _is_set(name: str, seen: CaseResult, tree: Tree) -> bool:
     if _SETS.search(text):
         return True
     files = [p for p in tree.paths() if p.endswith(("conftest.py", ".ini", ".toml", ".cfg"))]
-    words = set(_UPPER.findall(text + "".join(_text(tree, path) for path in files))) - {name}
+    text += "".join(read_text(tree, path) for path in files)
+    words = set(_UPPER.findall(text)) - {name}
     return bool(difflib.get_close_matches(name, words, n=1, cutoff=0.85))
 
 
 def _test_file(seen: CaseResult, tree: Tree) -> str:
     path = seen.test.partition("::")[0]
-    return _text(tree, path) if patch_policy.is_test(path) else ""
-
-
-def _text(tree: Tree, path: str) -> str:
-    try:
-        return tree.read(path).decode(errors="replace")
-    except KeyError:
-        return ""
+    return read_text(tree, path) if paths.is_test(path) else ""
 
 
 def _coverage(seen: CaseResult) -> str:
@@ -376,7 +371,7 @@ def _nose(seen: CaseResult, tree: Tree, env: Environment) -> str:
     found = _UNSET.search(seen.message)
     if seen.kind != "AttributeError" or found is None or found[1] != owner:
         return ""
-    setup = raise_location.find_test(tree, f"{path}::{owner}::setup")
+    setup = raise_location.read_test(tree, f"{path}::{owner}::setup")
     package = dependency_causes.describe_installed("pytest", env)
     version = re.search(r" (\d+)\.", package)
     if not re.search(rf"\bself\.{found[2]}\b", setup) or not version:

@@ -27,6 +27,7 @@ from heal_bot.source import functions, guard, paths
 from heal_bot.source.change_intent import list_added_lines
 from heal_bot.source.parsed_version import parse_code
 from heal_bot.source.reversal import brought_tests
+from heal_bot.source.tree_files import find_test, list_targets, read_text
 from heal_bot.verification import interface_changes
 from heal_bot.verification.dependency_causes import says_deprecated
 
@@ -75,10 +76,8 @@ def _of_interfaces(
     """The tests of what the commit changed with its other callers, or took away, and why."""
     brought = brought_tests(regression.files)
     for failure in broken:
-        name = failure.test.partition("[")[0]
-        path, _, inner = name.partition("::")
-        test = functions.find_target(_targets(tree, path), inner.replace("::", "."))
-        if test is None or name in brought:
+        test = find_test(tree, failure.test)
+        if test is None or failure.test.partition("[")[0] in brought:
             continue
         if used := interface_changes.find_left_behind(failure, test, regression.files):
             claim = f"changed `{used}` together with what calls it, and left this test alone"
@@ -128,10 +127,7 @@ def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
     frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
     if not frames:
         return False
-    try:
-        text = tree.read(frames[-1].path).decode(errors="replace").splitlines()
-    except KeyError:
-        return False
+    text = read_text(tree, frames[-1].path).splitlines()
     at = frames[-1].line - 1
     line = text[at] if 0 <= at < len(text) else ""
     files = [file for file in regression.files if file.path == frames[-1].path]
@@ -149,10 +145,7 @@ def _find_new(file: ChangedFile, now: Sequence[str]) -> set[int]:
 
 def _results(failure: Failure, tree: Tree) -> set[str]:
     """The texts, or the exception, that a test got, as far as they stand nowhere in its file."""
-    try:
-        known = tree.read(failure.test.partition("::")[0]).decode(errors="replace")
-    except KeyError:
-        known = ""
+    known = read_text(tree, failure.test.partition("::")[0])
     texts = {a or b for a, b in _LITERAL.findall(failure.message)}
     texts |= {failure.kind} - CLAIMS - {""}
     return {text for text in texts if text not in known}
@@ -167,9 +160,8 @@ def _find_tested(failure: Failure, pairs: Sequence[_Pair], tree: Tree) -> frozen
 
 def _list_test_words(failure: Failure, tree: Tree) -> set[str]:
     """The words of a test and of the helpers in its file that it names."""
-    path, _, inner = failure.test.partition("[")[0].partition("::")
-    targets = _targets(tree, path)
-    test = functions.find_target(targets, inner.replace("::", "."))
+    targets = list_targets(tree, failure.test.partition("::")[0])
+    test = find_test(tree, failure.test)
     words = set(_WORD.findall(test.source if test else ""))
     helpers = (t.source for t in targets if t.qualname.rpartition(".")[2] in words)
     return words.union(*map(_WORD.findall, helpers))
@@ -221,14 +213,10 @@ def _changed(file: ChangedFile) -> Iterator[_Pair]:
 
 def is_touched(test: str, tree: Tree) -> bool:
     """Whether the commits under test changed the function of a test."""
-    path, _, rest = test.partition("::")
-    lines = tree.changed_lines().get(path)
-    if not lines:
-        return False
-    name = rest.partition("[")[0].replace("::", ".")
-    target = functions.find_target(_targets(tree, path), name)
+    lines = tree.changed_lines().get(test.partition("::")[0], frozenset())
+    target = find_test(tree, test)
     if target is None:
-        return True
+        return bool(lines)
     return any(target.first_line <= line <= target.last_line for line in lines)
 
 
@@ -304,13 +292,6 @@ def _former(tree: Tree, target: Target) -> Target | None:
         return None
     known = functions.read(target.path, data)
     return functions.find_target(known, target.qualname, target.kind, target.nth)
-
-
-def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
-    try:
-        return functions.read(path, tree.read(path))
-    except KeyError:
-        return ()
 
 
 def _list_code(source: str) -> list[str]:

@@ -21,7 +21,8 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import Tree
-from heal_bot.source import change_intent, doctest_output, functions, guard, paths
+from heal_bot.source import change_intent, doctest_output, guard, paths
+from heal_bot.source.tree_files import list_targets, read_text
 from heal_bot.verification import raise_location
 
 _DOCTESTS = frozenset({"DocTestFailure", "MultipleDoctestFailures"})
@@ -94,7 +95,7 @@ def _left_behind(failure: Failure, suite: SuiteRun, tree: Tree) -> str:
         return _doctest(failure, suite, tree)
     said = f"{failure.kind}: {failure.message}"
     path = failure.test.partition("::")[0]
-    text = _text(tree, path)
+    text = read_text(tree, path)
     own = [frame for frame in failure.frames if frame.path == path]
     stated = raise_location.find_statement(tree, own[-1]) if own else ""
     kind = next((k for k in _KINDS if k.said.search(stated if k.source else said)), None)
@@ -114,10 +115,11 @@ def _golden(failure: Failure, path: str, text: str, suite: SuiteRun, tree: Tree)
     """A file of the tests that is read and compared by hand."""
     if failure.kind != "AssertionError" or not (_READS.search(text) and paths.is_test(path)):
         return ""
-    sources = [text, *(_text(tree, p) for p in tree.paths() if p.endswith("conftest.py"))]
+    fixtures = [path for path in tree.paths() if path.endswith("conftest.py")]
+    sources = [text, *(read_text(tree, path) for path in fixtures)]
     stored = [p for p in tree.paths() if not p.endswith(".py") and _STORED.search(p)]
     function = failure.test.rpartition("::")[2].partition("[")[0]
-    target = next((t for t in _targets(tree, path) if t.qualname.endswith(function)), None)
+    target = next((t for t in list_targets(tree, path) if t.qualname.endswith(function)), None)
     named = [p for p in stored if any(re.search(_quoted(part), text) for part in _parts(p))]
     if target is None or not named or not _compares_stored(target, text):
         return ""
@@ -179,7 +181,7 @@ def _is_left_alone(path: str, name: str, suite: SuiteRun, tree: Tree) -> bool:
     changed = tree.changed_lines()
     parts = name.split(".")
     target = next(
-        (t for t in _targets(tree, path) for n in range(len(parts))
+        (t for t in list_targets(tree, path) for n in range(len(parts))
          if t.qualname == ".".join(parts[n:]) and t.kind == "function"), None,
     )  # fmt: skip
     if target is None or suite.spectrum is None:
@@ -230,17 +232,3 @@ def _is_new(failure: Failure, stored: Sequence[str], suite: SuiteRun, tree: Tree
     if suite.spectrum is None:
         return bool(code)
     return bool(code & suite.spectrum.list_lines(failure.test).keys())
-
-
-def _targets(tree: Tree, path: str) -> tuple[Target, ...]:
-    try:
-        return functions.index_targets(path, guard.check_text(tree.read(path)))
-    except (guard.SourceRejected, KeyError):
-        return ()
-
-
-def _text(tree: Tree, path: str) -> str:
-    try:
-        return tree.read(path).decode(errors="replace")
-    except KeyError:
-        return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from heal_bot.core.events import Noted, Planned, Run
 from heal_bot.core.model import Baseline, Collection, Edit, Failure, Report
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import paths
+from heal_bot.source.tree_files import read_bytes
 from heal_bot.verification import warm_trial
 from heal_bot.verification.baseline import BaselineRuns, observe_suite
 
@@ -103,11 +103,7 @@ def _count_reported(report: Report) -> int:
 def _count_written(tree: Tree) -> int:
     """How many test functions a checkout has, whatever their parameters."""
     files = (path for path in tree.paths() if path.endswith(".py") and paths.is_test(path))
-    found = 0
-    for path in files:
-        with contextlib.suppress(KeyError):
-            found += len(_TEST.findall(tree.read(path)))
-    return found
+    return sum(len(_TEST.findall(read_bytes(tree, path))) for path in files)
 
 
 def narrow_baseline(run: Run, baseline: Baseline, edits: Sequence[Edit]) -> Baseline:
