@@ -175,9 +175,7 @@ def _outdated(found: RunFindings, ledger: AttemptLog) -> Baseline:
         if cluster.id in ledger.outdated
         for failure in cluster.failures
     }
-    before = found.baseline.reproduced
-    reproduced = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in before)
-    return replace(found.baseline, reproduced=reproduced)
+    return found.baseline.marked(FailureStatus.STALE_TEST, reasons)
 
 
 def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, str]:

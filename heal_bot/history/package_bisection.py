@@ -250,8 +250,7 @@ def check_former_packages(
                 f"{left[0]} fails with {version}, with which it passed: it has to hold for both"
             )
             return Verdict(VerdictStatus.UNCONFIRMED, detail=detail)
-        gates = (*found.certificate.gates, (GATE, f"what is fixed passes with {version} too"))
-        found = replace(found, certificate=replace(found.certificate, gates=gates))
+        found = found.with_gate(GATE, f"what is fixed passes with {version} too")
     return found
 
 

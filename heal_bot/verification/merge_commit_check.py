@@ -44,11 +44,11 @@ def check_merge_commit(
         merged = context.workspace.checkout(context.run, tested_sha)
         files = _carried(merged, found.patch.edits)
     except (UsageError, WorkspaceError, ProvisionError) as error:
-        return _doubted(found, f"the {name} cannot be had: {error}")
+        return found.with_doubt(f"the {name} cannot be had: {error}")
     except (edit.EditError, SourceRejected, LookupError) as error:
-        return _doubted(found, f"the repair was not tried on the {name} {error}")
+        return found.with_doubt(f"the repair was not tried on the {name} {error}")
     if merged.tree_sha == context.tree.tree_sha:
-        return _passed(found, f"{tested_sha[:12]} holds the same files")
+        return found.with_gate(GATE, f"{tested_sha[:12]} holds the same files")
     fresh = replace(context, tree=merged).patched(files)
     before, after = context.run_many([Ask(merged, selected), Ask(fresh, selected)])
     if before.finished and not after.finished:
@@ -64,7 +64,7 @@ def check_merge_commit(
         newly = tuple(map(failure_of, broken))
         return Verdict(VerdictStatus.UNCONFIRMED, newly_failing=newly, detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)
-    return _passed(found, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")
+    return found.with_gate(GATE, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")
 
 
 def _broken(
@@ -90,13 +90,3 @@ def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
             raise LookupError(f"{target.path}::{target.qualname} is another there")
         placed.append(replace(change, target=there))
     return edit.patch_files(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
-
-
-def _passed(found: Confirmed, result: str) -> Confirmed:
-    gates = (*found.certificate.gates, (GATE, result))
-    return replace(found, certificate=replace(found.certificate, gates=gates))
-
-
-def _doubted(found: Confirmed, doubt: str) -> Confirmed:
-    doubts = (*found.certificate.doubts, doubt)
-    return replace(found, certificate=replace(found.certificate, doubts=doubts))

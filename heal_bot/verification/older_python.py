@@ -34,14 +34,8 @@ def compare_pythons(context: RunContext, baseline: Baseline, hints: RunHints) ->
         return baseline
     if older is None or not green:
         return baseline
-    reason = _reason(context.env, older)
-    found = tuple(
-        replace(item, status=FailureStatus.EXPLAINED, failure=replace(item.failure, reason=reason))
-        if item.confirmed and item.failure.test in green
-        else item
-        for item in baseline.reproduced
-    )
-    return replace(baseline, reproduced=found)
+    reasons = dict.fromkeys(green, _reason(context.env, older))
+    return baseline.marked(FailureStatus.EXPLAINED, reasons)
 
 
 def _is_comparable(failure: Failure, tree: Tree) -> bool:

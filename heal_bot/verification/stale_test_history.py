@@ -66,8 +66,8 @@ def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
                 where = told.get(failure.test) or next(alike, "")
                 reasons[failure.test] = _claims(failure, regression, about, where)
         reasons |= dict(_of_interfaces(broken, regression, tree))
-    found = tuple(item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
-    return replace(baseline, reproduced=found, outdated=tuple(reasons))
+    marked = baseline.marked(FailureStatus.STALE_TEST, reasons)
+    return replace(marked, outdated=tuple(reasons))
 
 
 def _of_interfaces(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from heal_bot.core.model import (
     Baseline,
@@ -85,8 +85,7 @@ def mark_stale(baseline: Baseline, regressions: Sequence[Regression]) -> Baselin
     """
     slips = {t for one in regressions if change_intent.may_be_slip(one) for t in one.tests}
     reasons = {test: why for test, why in baseline.stored.items() if test not in slips}
-    marked = (item.marked(FailureStatus.STALE_TEST, reasons) for item in baseline.reproduced)
-    return replace(baseline, reproduced=tuple(marked))
+    return baseline.marked(FailureStatus.STALE_TEST, reasons)
 
 
 def _left_behind(failure: Failure, suite: SuiteRun, tree: Tree) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cause, Confirmed, HealRequest, Verdict
 from heal_bot.core.statuses import VerdictStatus
@@ -37,8 +35,7 @@ def run_commands(
         last = one_line((seen.output.strip().splitlines() or ["it printed nothing"])[-1])
         detail = f"{GATE} {one_line(command, 80)}: {how}: {last}"
         return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=_cause(run, seen))
-    gates = (*found.certificate.gates, (GATE, f"{one_line(command, 80)}: exit 0"))
-    return replace(found, certificate=replace(found.certificate, gates=gates))
+    return found.with_gate(GATE, f"{one_line(command, 80)}: exit 0")
 
 
 def _cause(run: Run, seen: Observed) -> Cause:
@@ -50,12 +47,7 @@ def _cause(run: Run, seen: Observed) -> Cause:
 
 def _told(found: Confirmed, command: str) -> Confirmed:
     """The confirmation with the command that ran the tests, and what follows from that."""
-    certificate = found.certificate
-    gates = (*certificate.gates, (TESTS, f"{command}: ran the tests before and after"))
-    doubt = (
+    return found.with_gate(TESTS, f"{command}: ran the tests before and after").with_doubt(
         f"the tests ran by `{command}`: which of them passed is what its report or exit code says,"
         " and the code under test may decide that"
-    )
-    return replace(
-        found, certificate=replace(certificate, gates=gates, doubts=(*certificate.doubts, doubt))
     )

@@ -102,6 +102,11 @@ class Baseline:
         """The tests that passed before the patch and must pass after it."""
         return frozenset(r.test for r in self.suite.results if r.outcome in EXPECTED)
 
+    def marked(self, status: FailureStatus, reasons: Mapping[str, str]) -> Baseline:
+        """This one, with the confirmed failures that have one of the reasons of that status."""
+        reproduced = tuple(item.marked(status, reasons) for item in self.reproduced)
+        return replace(self, reproduced=reproduced)
+
 
 class Cause(StrEnum):
     """Whose doing a verdict is: the change's, or what kept it from being measured."""
@@ -313,6 +318,16 @@ class Confirmed:
     certificate: Certificate
     objections: tuple[str, ...] = ()
     heard: bool = False
+
+    def with_gate(self, name: str, result: str) -> Confirmed:
+        """The same after one more check beside the tests."""
+        gates = (*self.certificate.gates, (name, result))
+        return replace(self, certificate=replace(self.certificate, gates=gates))
+
+    def with_doubt(self, doubt: str) -> Confirmed:
+        """The same with one more doubt about how it was verified."""
+        doubts = (*self.certificate.doubts, doubt)
+        return replace(self, certificate=replace(self.certificate, doubts=doubts))
 
 
 @dataclass(frozen=True, slots=True)
