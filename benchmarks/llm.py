@@ -116,7 +116,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
             candidate = Candidate(found.edits, model.provider, "naive")
             if reason := patch_policy.check_candidate(candidate, tree):
                 raise ReplyError(reason)
-            files = edit.patch_files(tree, candidate)
+            files = edit.patch_files(tree, candidate.edits)
         except (HealBotError, guard.SourceRejected) as error:
             result.problem = str(error)
         else:

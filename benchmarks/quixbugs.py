@@ -139,7 +139,7 @@ def _passes_all(
 
 def _difference(place: World, name: str, candidate: Candidate) -> str:
     """What tells the patched program from the reference; '' when nothing does."""
-    (file,) = edit.patch_files(place.tree, candidate)
+    (file,) = edit.patch_files(place.tree, candidate.edits)
     patched = place.scratch / f"{name}.py"
     patched.write_text(file.content, encoding="utf-8")
     reference = place.data / "correct_python_programs" / f"{name}.py"

@@ -166,7 +166,7 @@ class ExecSession:
     def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
             self.judged += 1
-            files = {file.path: file.content for file in patch_files(self.tree, candidate)}
+            files = {file.path: file.content for file in patch_files(self.tree, candidate.edits)}
             source = files.get(self.path, self.tree.read(self.path).decode())
             fixed = tuple(test for test, check in self.checks.items() if _passes(source, check))
             left = tuple(

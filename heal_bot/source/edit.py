@@ -10,16 +10,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from heal_bot.core.errors import HealBotError
-from heal_bot.core.model import Candidate, Edit, PatchedFile
+from heal_bot.core.model import Edit, PatchedFile
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, imports
 from heal_bot.source import line_targets as spans
-from heal_bot.source.minimal_diff import minimise
-
-__all__ = [
-    "EditError", "diff", "diff_all", "find_added_imports", "minimise", "patch_files", "splice",
-    "text_of",
-]  # fmt: skip
 
 
 class EditError(HealBotError):
@@ -70,15 +64,15 @@ def _replace_targets(text: str, edits: Sequence[Edit]) -> list[str]:
     return lines
 
 
-def patch_files(tree: Tree, candidate: Candidate) -> tuple[PatchedFile, ...]:
-    """The files of the tree that the candidate changes, by path; EditError when it cannot apply."""
+def patch_files(tree: Tree, edits: Iterable[Edit]) -> tuple[PatchedFile, ...]:
+    """The files of the tree that edits change, by path; EditError when they cannot be made."""
     by_path: defaultdict[str, list[Edit]] = defaultdict(list)
-    for edit in candidate.edits:
+    for edit in edits:
         by_path[edit.target.path].append(edit)
     files = []
-    for path, edits in sorted(by_path.items()):
+    for path, mine in sorted(by_path.items()):
         old = text_of(tree, path)
-        new = splice(old, edits)
+        new = splice(old, mine)
         if new != old:
             files.append(PatchedFile(path, tree.blob(path), new))
     return tuple(files)

@@ -54,7 +54,7 @@ class ColdSession:
         if self._run.over():
             return verdict.UNTRIED
         try:
-            files = patch_files(self._tree, candidate)
+            files = patch_files(self._tree, candidate.edits)
         except (EditError, SourceRejected) as error:
             return Verdict(VerdictStatus.REJECTED, detail=str(error))
         suite = self._judge_files(files)

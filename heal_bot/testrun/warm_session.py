@@ -146,7 +146,7 @@ class WarmSession:
     def _queue_files(self, work: Work) -> None:
         """Queue a candidate to be judged from changed files, or reject it."""
         try:
-            changed = patch_files(self._tree, work.candidate)
+            changed = patch_files(self._tree, work.candidate.edits)
         except EditError as error:
             work.verdict = Verdict(VerdictStatus.REJECTED, detail=str(error))
             return

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heal_bot.core.model import Candidate, Edit, SuiteRun
+from heal_bot.core.model import Edit, SuiteRun
 from heal_bot.source import functions
 from heal_bot.verification import tamper_evidence
 
@@ -61,18 +61,16 @@ def NAME(value, depth=2):
 """
 
 
-def probe_change(edits: Sequence[Edit]) -> Candidate | None:
-    """The same change with what its functions return, yield and are given probed; None without any.
+def probe_change(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The same change with what its functions return, yield and are given probed; () without any.
 
     A value that is equal to two different ones makes every test pass that compares it. A function
     that hands one out raises here.
     """
     chosen = [edit for edit in edits if edit.target.kind == "function"]
-    if not chosen:
-        return None
-    changed = tuple(replace(edit, new_source=_probing(edit.new_source)) for edit in chosen)
-    kept = tuple(edit for edit in edits if edit not in chosen)
-    return Candidate((*changed, *kept), "heal-bot", "probe")
+    changed = [replace(edit, new_source=_probing(edit.new_source)) for edit in chosen]
+    kept = [edit for edit in edits if edit not in chosen]
+    return (*changed, *kept) if changed else ()
 
 
 def find_fooled(run: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Conf
     run, tree = context.run, context.tree
     candidate = Candidate(proposal.edits, "heal-bot", "proposal")
     try:
-        files = edit.patch_files(tree, candidate)
+        files = edit.patch_files(tree, proposal.edits)
     except (edit.EditError, SourceRejected) as error:
         return Verdict(VerdictStatus.UNCONFIRMED, detail=f"the changes do not go together: {error}")
     fresh = context.patched(files)

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from heal_bot.core.errors import ProvisionError, UsageError, WorkspaceError
 from heal_bot.core.model import (
-    Candidate,
     CaseResult,
     Confirmed,
     Edit,
@@ -89,4 +88,4 @@ def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
         if there is None or there.source != target.source:
             raise LookupError(f"{target.path}::{target.qualname} is another there")
         placed.append(replace(change, target=there))
-    return edit.patch_files(merged, Candidate(tuple(placed), "heal-bot", "proposal"))
+    return edit.patch_files(merged, placed)

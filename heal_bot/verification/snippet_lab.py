@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Candidate, Cluster, Confirmed, Edit, Opinion, Verdict
+from heal_bot.core.model import Cluster, Confirmed, Edit, Opinion, Verdict
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Critic, Lab, Observed, RunContext, Tree
 from heal_bot.source import edit
@@ -22,8 +22,7 @@ class SandboxLab:
         """What `code` prints; EditError when the edits do not go together."""
         context, tree = self.context, self.context.tree
         if edits:
-            look = Candidate(tuple(edits), "heal-bot", "look")
-            tree = context.patched(edit.patch_files(tree, look))
+            tree = context.patched(edit.patch_files(tree, edits))
         return context.runner.snippet(context.run, tree, context.env, code)
 
 

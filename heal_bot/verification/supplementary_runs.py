@@ -83,7 +83,7 @@ class Proof:
         seconds = _SECONDS + 10 * _time(tests, baseline)
         asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds, aside=True)}
         try:
-            if (poison := tamper_evidence.poison_change(candidate.edits)) is not None:
+            if poison := tamper_evidence.poison_change(candidate.edits):
                 spoilt = context.patched(edit.patch_files(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
@@ -121,7 +121,7 @@ class Proof:
         ):
             return self
         try:
-            if (probed := equality_probe.probe_change(self.candidate.edits)) is None:
+            if not (probed := equality_probe.probe_change(self.candidate.edits)):
                 return self
             tree = self.context.patched(edit.patch_files(self.context.tree, probed))
         except (edit.EditError, SourceRejected) as error:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heal_bot.core.model import Candidate, CaseResult, Edit, SuiteRun
+from heal_bot.core.model import CaseResult, Edit, SuiteRun
 from heal_bot.core.statuses import RunResult
 from heal_bot.source import functions, guard
 
@@ -15,15 +15,15 @@ _POISON = "raise BaseException('poisoned by heal-bot')"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def poison_change(edits: Sequence[Edit]) -> Candidate | None:
-    """The same change with every function made to raise after its body; None without a function.
+def poison_change(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The same change with every function made to raise after its body; () without a function.
 
     The body is kept, so that a body which forges results does so here as well. A generator
     raises before its first value, since a caller may never ask for its last.
     """
     changed = [replace(e, new_source=_raising(e.new_source)) for e in edits if _is_function(e)]
     kept = [e for e in edits if not _is_function(e)]
-    return Candidate((*changed, *kept), "heal-bot", "poison") if changed else None
+    return (*changed, *kept) if changed else ()
 
 
 def _is_function(edit: Edit) -> bool:

@@ -102,7 +102,7 @@ class Judge:
 
     def judge(self, candidates: Iterable[Candidate]) -> Generator[Verdict, None, None]:
         for candidate in candidates:
-            files = edit.patch_files(self.tree, candidate)
+            files = edit.patch_files(self.tree, candidate.edits)
             yield self._verdict(files[0].content)
 
     def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks._scripts import PATH
 from benchmarks.loop import Stage, staged
 from heal_bot.core.events import Event, Run
-from heal_bot.core.model import Candidate, Certificate, Confirmed, Edit, Patch, SuiteTotals, Verdict
+from heal_bot.core.model import Certificate, Confirmed, Edit, Patch, SuiteTotals, Verdict
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.local_variable_trace import make_watcher
@@ -69,7 +69,7 @@ class Room:
         targets = functions.index_targets(PATH, edit.text_of(stage.tree, PATH))
         target = next(t for t in targets if t.qualname == "round_cents")
         edits = (Edit(target, OVERFITTED),)
-        files = edit.patch_files(stage.tree, Candidate(edits, "claude", "minimal"))
+        files = edit.patch_files(stage.tree, edits)
         diff = edit.diff_all(stage.tree, files)
         patch = Patch(stage.tree.sha, files, diff, edits, ("t",), ())
         totals = SuiteTotals(True, 5, 0, 0, 0.1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heal_bot.core.model import Candidate, Edit, Target
+from heal_bot.core.model import Edit, Target
 from heal_bot.source import edit, functions, guard
 
 TEXT = '''\
@@ -139,7 +139,7 @@ def test_nested_stale_empty_and_misindented_edits_are_refused() -> None:
 def test_a_patched_file_knows_its_blob_and_non_utf8_is_refused(tree) -> None:
     made = tree(m=TEXT, n="# coding: latin-1\ndef f(): return 'ä'\n".encode("latin-1"))
     change = Edit(_target(TEXT, "f"), "def f(a):\n    return 2\n")
-    (file,) = edit.patch_files(made, Candidate((change,), "rules", "x"))
+    (file,) = edit.patch_files(made, (change,))
     assert (file.path, file.base_blob) == ("m.py", "c" * 40)
     assert "return 2" in file.content
     with pytest.raises(edit.EditError, match="UTF-8"):

@@ -55,10 +55,9 @@ def _function(source: str, name: str = "f") -> Callable[..., Any]:
     """The probed function, made."""
     target = functions.find_target(functions.index_targets("m.py", source), name, "function")
     assert target is not None
-    candidate = probe_change((Edit(target, target.source),))
-    assert candidate is not None
+    (probed,) = probe_change((Edit(target, target.source),))
     names: dict[str, Any] = {"Anything": Anything, "asyncio": asyncio}
-    exec(candidate.edits[0].new_source, names)
+    exec(probed.new_source, names)
     made: Callable[..., Any] = names[name]
     return made
 
@@ -150,4 +149,4 @@ def test_a_change_of_constants_alone_is_not_probed() -> None:
         functions.index_targets("m.py", "STEP = 1\n"), "STEP", "assignment"
     )
     assert target is not None
-    assert probe_change((Edit(target, "STEP = 2\n"),)) is None
+    assert probe_change((Edit(target, "STEP = 2\n"),)) == ()

@@ -18,10 +18,9 @@ def _edit(source: str, name: str = "f", new: str = "", kind: str = "function") -
 
 def _run(source: str, call: str) -> list[Any]:
     """What the poisoned function has seen when it raised."""
-    candidate = poison_change((_edit(source),))
-    assert candidate is not None
+    (poisoned,) = poison_change((_edit(source),))
     names: dict[str, Any] = {"seen": [], "asyncio": asyncio}
-    exec(candidate.edits[0].new_source, names)
+    exec(poisoned.new_source, names)
     with pytest.raises(BaseException, match="poisoned by heal-bot"):
         eval(call, names)
     seen: list[Any] = names["seen"]
@@ -53,11 +52,10 @@ def test_a_poisoned_function_runs_its_body_and_raises_whatever_the_body_does(
 def test_a_poisoned_method_keeps_its_place_and_other_targets_stay() -> None:
     source = "class C:\n    n = 1\n\n    def f(self):\n        return super().__str__()\n"
     edits = (_edit(source, "C.f"), _edit(source, "C.n", "    n = 2\n", "class_attribute"))
-    candidate = poison_change(edits)
-    assert candidate is not None
-    assert candidate.edits[0].new_source.startswith("    def f(self):\n        try:\n")
-    assert candidate.edits[1] == edits[1]
-    assert poison_change(edits[1:]) is None
+    poisoned, kept = poison_change(edits)
+    assert poisoned.new_source.startswith("    def f(self):\n        try:\n")
+    assert kept == edits[1]
+    assert poison_change(edits[1:]) == ()
 
 
 @pytest.mark.parametrize(

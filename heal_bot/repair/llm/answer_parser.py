@@ -23,7 +23,7 @@ from heal_bot.repair.llm.code_block_parser import (
 )
 from heal_bot.repair.llm.shown_docstring import restore_docstring
 from heal_bot.source import guard, imports
-from heal_bot.source.edit import minimise
+from heal_bot.source.minimal_diff import minimise
 
 _HEADER = re.compile(r"^\s*#\s*(?:(?P<path>[^\s:]+\.py)::)?(?P<name>[\w.<>]+)\s*$")
 _STAND_IN = re.compile(r"\*\*\*|<U\+[0-9A-F]{4,6}>")

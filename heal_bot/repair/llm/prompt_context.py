@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import HealBotError
-from heal_bot.core.model import Candidate, ChangedFile, Cluster, Origin, Target
+from heal_bot.core.model import ChangedFile, Cluster, Origin, Target
 from heal_bot.core.text import count
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
@@ -166,8 +166,7 @@ def _made(brief: Brief) -> str:
     """The diff of the confirmed edits that every proposal stands on."""
     if not brief.base:
         return ""
-    made = edit.patch_files(brief.tree, Candidate(brief.base, "heal-bot", "base"))
-    return edit.diff_all(brief.tree, made)
+    return edit.diff_all(brief.tree, edit.patch_files(brief.tree, brief.base))
 
 
 def _texts(brief: Brief, targets: Sequence[Target]) -> dict[str, str]:

@@ -305,7 +305,7 @@ def _change(candidate: Candidate) -> str:
 def _diff(tree: Tree, candidate: Candidate) -> str:
     """The diff of a candidate; what does not apply is shown as it was proposed."""
     try:
-        return edit.diff_all(tree, edit.patch_files(tree, candidate))
+        return edit.diff_all(tree, edit.patch_files(tree, candidate.edits))
     except (edit.EditError, SourceRejected):
         return "\n".join(change.new_source for change in candidate.edits)
 

@@ -152,7 +152,7 @@ def test_an_answer_becomes_the_lines_that_differ_within_the_rails_and_is_read_of
         patch_policy.check_candidate(Candidate(reading.edits, "claude", "minimal"), brief.tree)
         == ""
     )
-    (file,) = edit.patch_files(brief.tree, Candidate(reading.edits, "claude", "minimal"))
+    (file,) = edit.patch_files(brief.tree, reading.edits)
     assert file.content.rstrip() == answer.rstrip()
     (again,) = edit_recovery.recover_edits(file.path, text, file.content, [change.target.qualname])
     assert edit.splice(text, [again]) == file.content

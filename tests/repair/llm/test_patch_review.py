@@ -11,7 +11,6 @@ import pytest
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
-    Candidate,
     Certificate,
     Cluster,
     Confirmed,
@@ -77,7 +76,7 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     target = functions.find_target(functions.index_targets("m.py", SOURCE), name, kind)
     assert target is not None
     edits = (Edit(target, target.source.replace(old, new)),)
-    files = edit.patch_files(tree, Candidate(edits, "own", "edit"))
+    files = edit.patch_files(tree, edits)
     patch = Patch("1" * 40, files, "(the diff)", edits, (TEST,), ())
     totals = SuiteTotals(True, 1, 0, 0, 0.1)
     certificate = Certificate("1" * 40, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, True)

@@ -56,7 +56,7 @@ def _reversals(
     cluster = Cluster("c1", (Failure(TEST, kind, "assert"),), ())
     run, _ = quiet_run()
     found = list(find_reversals(run, cluster, session, ledger))  # type: ignore[arg-type]
-    texts = [edit.patch_files(tree, attempt.candidate)[0].content for attempt in found]
+    texts = [edit.patch_files(tree, attempt.candidate.edits)[0].content for attempt in found]
     return found, texts, ledger, session.judged
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.core.model import Candidate, ChangedFile, Cluster, Edit, Failure, Regression, Suspect
+from heal_bot.core.model import ChangedFile, Cluster, Edit, Failure, Regression, Suspect
 from heal_bot.ports import Brief
 from heal_bot.repair.search.replay_proposer import Replay
 from heal_bot.source import edit, patch_policy
@@ -33,7 +33,7 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
     target = find_target(index_targets("shop/pricing.py", SOURCE), "total")
     assert target is not None
     change = Edit(target, SOURCE.replace("0", "sum(prices)"))
-    (file,) = edit.patch_files(tree, Candidate((change,), "", ""))
+    (file,) = edit.patch_files(tree, (change,))
     diff = edit.diff_all(tree, (file,))
     data = records.data(tree.sha)
     data["patch"] |= {

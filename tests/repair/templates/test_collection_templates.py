@@ -142,7 +142,7 @@ def test_the_first_candidate_mends_the_line_within_the_rails_and_is_read_off_aga
 ) -> None:
     tree, first = _first(tmp_path, text, line, said)
     assert patch_policy.check_candidate(first, tree) == ""
-    (file,) = edit.patch_files(tree, first)
+    (file,) = edit.patch_files(tree, first.edits)
     assert mended in file.content.splitlines() or mended == file.content
     names = {change.target.qualname for change in first.edits}
     (again,) = edit_recovery.recover_edits(file.path, text, file.content, names)
