@@ -132,17 +132,10 @@ class _Probed(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.Yield(self._call(node.value)) if node.value is not None else node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def _leave(self, node: ast.AST) -> ast.AST:
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _leave
 
     def _call(self, value: ast.expr) -> ast.expr:
         return ast.Call(ast.Name(self._name, ast.Load()), [value], [])
