@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from heal_bot.action import comment_command, event_file, webhook_payload
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import HealRequest
-from heal_bot.core.text import one_line
+from heal_bot.core.text import describe_fault, one_line
 from heal_bot.ports.code_host import STOPPED
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -86,7 +86,7 @@ def read_event(name: str, given: dict[str, Any], facts: EventFacts) -> CommandRe
     try:
         return _read_request(name, given, facts) or _read_own_run(name, given, facts)
     except ValidationError as error:
-        raise UsageError(f"event {name}: {webhook_payload.describe_fault(error)}") from error
+        raise UsageError(f"event {name}: {describe_fault(error)}") from error
 
 
 def _read_request(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.errors import UsageError
-from heal_bot.core.text import one_line
+from heal_bot.core.text import describe_fault
 
 
 class _Loose(BaseModel):
@@ -191,13 +191,6 @@ def parse_dispatch(given: dict[str, Any] | None) -> Dispatch:
         raise UsageError(
             f"event repository_dispatch: client_payload: {describe_fault(error)}"
         ) from error
-
-
-def describe_fault(error: ValidationError) -> str:
-    """The first thing that is wrong with a payload: where, and how."""
-    first = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{one_line(where)}: {one_line(first['msg'])}"
 
 
 class DispatchEvent(_Event):

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.outcome import OutcomeRecord
-from heal_bot.core.text import one_line
+from heal_bot.core.text import describe_fault
 
 OUTCOME = "outcome.json"
 _MAX_BYTES = 64 << 20
@@ -42,11 +42,9 @@ def parse(data: bytes, source: Path) -> OutcomeRecord:
     try:
         return OutcomeRecord.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"{source} is not an outcome of this version: {one_line(where)}:"
-            f" {one_line(first['msg'])}; heal again with this version of heal-bot"
+            f"{source} is not an outcome of this version: {describe_fault(error)};"
+            " heal again with this version of heal-bot"
         ) from error
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.model import HealRequest, Trust
-from heal_bot.core.text import one_line
+from heal_bot.core.text import describe_fault
 
 _MAX_BYTES = 1 << 20
 _Line = Annotated[str, StringConstraints(max_length=1_000)]
@@ -64,9 +64,5 @@ def load(path: Path) -> HealRequest:
     except OSError as error:
         raise UsageError(f"cannot read the request {path}: {error.strerror}") from error
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(
-            f"{path} is not a heal request: {where}: {one_line(first['msg'])}"
-        ) from error
+        raise UsageError(f"{path} is not a heal request: {describe_fault(error)}") from error
     return HealRequest(**parsed.model_dump())

@@ -10,7 +10,11 @@ import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 # What nobody sees: C0 and C1 controls without tab and newline, what Unicode says to ignore where
 # it cannot be drawn (Default_Ignorable_Code_Point: bidi controls, zero-width characters,
@@ -122,6 +126,13 @@ def last_line(output: bytes, otherwise: str = "no message") -> str:
     """The last line that a program wrote, fit for a message."""
     lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
     return one_line(lines[-1]) if lines else otherwise
+
+
+def describe_fault(error: ValidationError) -> str:
+    """The first thing that is wrong with a record: where, and how."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{one_line(where)}: {one_line(first['msg'])}"
 
 
 def for_log(text: str) -> str:

@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.text import Secret, one_line
+from heal_bot.core.text import Secret, describe_fault, one_line
 from heal_bot.github.client import DIRECT, Route, find_or_none, translate_errors
 from heal_bot.github.download import download
 
@@ -167,8 +167,7 @@ class Runs:
         except ForgeForbiddenError as error:
             raise ForgeForbiddenError(f"{what}: not allowed; {_READ}") from error
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            told = f"{'.'.join(map(str, first['loc']))}: {one_line(first['msg'])}"
+            told = describe_fault(error)
             raise ForgeError(f"{what}: unexpected answer from GitHub: {told}") from error
 
     def reports(
