@@ -48,54 +48,53 @@ class NotConstant(Exception):
     """An expression whose value is not written down."""
 
 
-class Folder:
-    """Computes what is written down, and nothing that could grow large."""
+def fold_number(node: ast.expr) -> float | None:
+    """The number an expression is, if it is one."""
+    try:
+        value = fold_value(node)
+    except NotConstant:
+        return None
+    return value if isinstance(value, int | float) and abs(value) < _MOST else None
 
-    def number(self, node: ast.expr) -> float | None:
-        """The number an expression is, if it is one."""
-        try:
-            value = self.value(node)
-        except NotConstant:
-            return None
-        return value if isinstance(value, int | float) and abs(value) < _MOST else None
 
-    def value(self, node: ast.expr) -> object:
-        """The value of an expression; NotConstant when it depends on anything."""
-        try:
-            return self._value(node)
-        except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
-            raise NotConstant from error
+def fold_value(node: ast.expr) -> object:
+    """What is written down, computed, if it cannot grow large; NotConstant for anything else."""
+    try:
+        return _fold(node)
+    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
+        raise NotConstant from error
 
-    def _value(self, node: ast.expr) -> object:
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return [self._value(item) for item in node.elts]
-        if isinstance(node, ast.Dict) and None not in node.keys:
-            items = (*node.keys, *node.values)
-            return [self._value(item) for item in items if item is not None]
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = self._value(node.operand)
-            if isinstance(value, int | float):
-                return -value
-        if isinstance(node, ast.BinOp):
-            return self._computed(node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            call = _CALLS.get(node.func.id)
-            if call is not None and len(node.args) == 1:
-                return call(_small(self._value(node.args[0])))
+
+def _fold(node: ast.expr) -> object:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return [_fold(item) for item in node.elts]
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        items = (*node.keys, *node.values)
+        return [_fold(item) for item in items if item is not None]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _fold(node.operand)
+        if isinstance(value, int | float):
+            return -value
+    if isinstance(node, ast.BinOp):
+        return _compute(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        call = _CALLS.get(node.func.id)
+        if call is not None and len(node.args) == 1:
+            return call(_small(_fold(node.args[0])))
+    raise NotConstant
+
+
+def _compute(node: ast.BinOp) -> object:
+    left, right = _small(_fold(node.left)), _small(_fold(node.right))
+    compute = _BINARY.get(type(node.op))
+    growing = isinstance(node.op, _GROWING)
+    if compute is None or (growing and not (isinstance(right, int) and 0 <= right <= 16)):
         raise NotConstant
-
-    def _computed(self, node: ast.BinOp) -> object:
-        left, right = _small(self._value(node.left)), _small(self._value(node.right))
-        compute = _BINARY.get(type(node.op))
-        if compute is None:
-            raise NotConstant
-        if isinstance(node.op, _GROWING) and not (isinstance(right, int) and 0 <= right <= 16):
-            raise NotConstant
-        if isinstance(node.op, ast.Mult | ast.Mod) and not _are_numbers(left, right):
-            raise NotConstant
-        return compute(left, right)
+    if isinstance(node.op, ast.Mult | ast.Mod) and not _are_numbers(left, right):
+        raise NotConstant
+    return compute(left, right)
 
 
 def _are_numbers(*values: object) -> bool:
@@ -124,7 +123,7 @@ def keys_of_value(node: ast.expr | None) -> set[str]:
     if node is None:
         return set()
     try:
-        value = Folder().value(node)
+        value = fold_value(node)
     except NotConstant:
         return set()
     waiting, found = [value], set[str]()

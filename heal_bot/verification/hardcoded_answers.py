@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import OracleAnswers
 from heal_bot.verification import constant_values
-from heal_bot.verification.constant_values import Folder
+from heal_bot.verification.constant_values import fold_number
 from heal_bot.verification.tamper_evidence import Function
 
 _SAME = ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In | ast.NotIn
@@ -121,7 +121,7 @@ def _compared(node: ast.Compare, inputs: set[str]) -> set[str]:
                 if _is_input(one, inputs):
                     asked |= constant_values.keys_of_value(other)
     if len(sides) == 3 and all(isinstance(op, _BOUNDS) for op in node.ops):
-        low, high = Folder().number(sides[0]), Folder().number(sides[2])
+        low, high = fold_number(sides[0]), fold_number(sides[2])
         if _is_input(sides[1], inputs) and low is not None and high is not None:
             first, last = int(low), int(high)
             asked |= {str(n) for n in range(first, last + 1)} if last - first <= 2 else set()
