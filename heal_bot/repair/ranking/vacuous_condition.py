@@ -65,11 +65,10 @@ def _find_places(fixes: Sequence[Attempt]) -> list[tuple[Target, int, frozenset[
     found: dict[tuple[Target, int], set[int]] = {}
     for number, fix in enumerate(fixes):
         for edit in fix.candidate.edits if len(fix.candidate.edits) == 1 else ():
-            old, new = _parse(edit.target.source), _parse(edit.new_source)
             at = None
             # A condition of a thousand terms is too deep to be compared.
             with contextlib.suppress(RecursionError):
-                at = _changed(old, new) if old is not None and new is not None else None
+                at = _changed(edit.target.source, edit.new_source)
             if at is not None:
                 found.setdefault((edit.target, at), set()).add(number)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), min(item[1])))
@@ -86,72 +85,55 @@ def _parse(source: str) -> ast.Module | None:
         return None
 
 
-def _changed(old: ast.Module, new: ast.Module) -> int | None:
+def _changed(old: str, new: str) -> int | None:
     """The number of the condition that differs, when that is all."""
-    before, after = _conditions(old), _conditions(new)
+    one, other = _parse(old), _parse(new)
+    if one is None or other is None:
+        return None
+    before, after = _conditions(one), _conditions(other)
     if len(before) != len(after):
         return None
-    apart = [
-        at
-        for at, (one, other) in enumerate(zip(before, after, strict=True))
-        if ast.dump(one.test) != ast.dump(other.test)
-    ]
+    pairs = enumerate(zip(before, after, strict=True))
+    apart = [at for at, (was, now) in pairs if ast.dump(was) != ast.dump(now)]
     # An outer condition that holds a changed one differs too: the last is the innermost.
     for at in reversed(apart):
-        if isinstance(after[at].test, ast.Constant):
+        if isinstance(after[at], ast.Constant):
             return None
-        if _dumped(old, at) == _dumped(new, at):
+        if ast.dump(_put(old, at, True)) == ast.dump(_put(new, at, True)):
             return at
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """A test and where it hangs: a field of its owner, or one of the list there."""
-
-    owner: ast.AST
-    place: int | None
-
-    @property
-    def test(self) -> ast.expr:
-        if self.place is None:
-            return self.owner.test  # type: ignore[attr-defined,no-any-return]
-        return self.owner.ifs[self.place]  # type: ignore[attr-defined,no-any-return]
-
-    def put(self, test: ast.expr) -> None:
-        if self.place is None:
-            self.owner.test = test  # type: ignore[attr-defined]
-        else:
-            self.owner.ifs[self.place] = test  # type: ignore[attr-defined]
-
-
-def _conditions(tree: ast.Module) -> list[_Condition]:
-    found: list[_Condition] = []
+def _conditions(tree: ast.Module) -> list[ast.expr]:
+    found: list[ast.expr] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While | ast.IfExp):
-            found.append(_Condition(node, None))
+            found.append(node.test)
         elif isinstance(node, ast.comprehension):
-            found += (_Condition(node, at) for at in range(len(node.ifs)))
+            found += node.ifs
     return found
 
 
-def _dumped(tree: ast.Module, at: int) -> str:
-    """The tree with one condition left out."""
-    condition = _conditions(tree)[at]
-    test = condition.test
-    condition.put(ast.Constant(True))
-    try:
-        return ast.dump(tree)
-    finally:
-        condition.put(test)
+class _Constant(ast.NodeTransformer):
+    """Puts a constant in the place of one node."""
+
+    def __init__(self, node: ast.expr, value: bool) -> None:
+        self.node, self.value = node, value
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return ast.Constant(self.value) if node is self.node else self.generic_visit(node)
+
+
+def _put(source: str, at: int, value: bool) -> ast.AST:
+    """The tree of a source with a constant in the place of a condition."""
+    tree = ast.parse(textwrap.dedent(source))
+    return _Constant(_conditions(tree)[at], value).visit(tree)
 
 
 def _fixed(target: Target, at: int, value: bool) -> Candidate | None:
     """The target with a constant in the place of a condition; None where it is too deep."""
     try:
-        tree = ast.parse(textwrap.dedent(target.source))
-        _conditions(tree)[at].put(ast.Constant(value))
-        code = ast.unparse(tree)
+        code = ast.unparse(_put(target.source, at, value))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     text = textwrap.indent(code, functions.find_indentation(target.source)) + "\n"
