@@ -138,12 +138,12 @@ def _of_attempt(repo: Path, attempt: AttemptRecord) -> Iterator[_Change]:
 
 def _plain(repo: Path, name: str) -> Path:
     """The place of a file below the tree, never through a link; UsageError for any other."""
-    from heal_bot.source import patch_policy
+    from heal_bot.source import paths
 
     parts = name.split("/")
     if any(part in {"", ".", "..", ".git"} or "\0" in part for part in parts):
         raise UsageError(f"{name[:200]!r} is not a path in a working tree")
-    if patch_policy.is_protected(name) or patch_policy.is_test(name):
+    if paths.is_protected(name) or paths.is_test(name):
         raise UsageError(f"{name} is never changed: it belongs to tests, build or settings")
     path = repo.resolve()
     for place, part in enumerate(parts):

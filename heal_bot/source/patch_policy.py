@@ -35,8 +35,6 @@ MAX_EDITS_OF_ALL = 50
 _WORD = re.compile(r"\w+")
 MAX_SOURCE = 32_000
 _Facts = tuple[frozenset[str], frozenset[str]]
-is_test = paths.is_test
-is_protected = paths.is_protected
 
 
 def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> str:
@@ -49,7 +47,7 @@ def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> 
     plugins = paths.find_plugins(tree)
     for edit in candidate.edits:
         path = edit.target.path
-        if is_test(path) or is_protected(path) or path in plugins:
+        if paths.is_test(path) or paths.is_protected(path) or path in plugins:
             return f"{path} is never changed: it belongs to tests, build or configuration"
         try:
             reason = _check_edit(
@@ -353,19 +351,14 @@ def _same_shape(target: Target, old: ast.Module, new: ast.Module) -> str:
 
 def _without_values(tree: ast.Module, kind: str) -> str:
     blank = ast.Constant(None)
-
-    class Blank(ast.NodeTransformer):
-        def generic_visit(self, node: ast.AST) -> ast.AST:
-            node = super().generic_visit(node)
-            if kind == "default" and isinstance(node, ast.arguments):
-                node.defaults = [blank] * len(node.defaults)
-                node.kw_defaults = [d and blank for d in node.kw_defaults]
-            elif kind != "default" and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                node.value = blank
-            return node
-
     copied = ast.parse(ast.unparse(tree))
-    return ast.dump(Blank().visit(copied))
+    for node in ast.walk(copied):
+        if kind == "default" and isinstance(node, ast.arguments):
+            node.defaults = [blank] * len(node.defaults)
+            node.kw_defaults = [d and blank for d in node.kw_defaults]
+        elif kind != "default" and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            node.value = blank
+    return ast.dump(copied)
 
 
 def _signature(tree: ast.Module) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from heal_bot.core.model import Environment
 from heal_bot.ports import Oracle
 from heal_bot.sandbox.job_spec import Job, Limits
-from heal_bot.source import patch_policy
+from heal_bot.source import paths
 from heal_bot.testrun import scratch_dirs
 from heal_bot.testrun.agent_process import Workbench
 
@@ -76,7 +76,7 @@ def start_oracle(
     with bench.sandbox.slot() as slot:
         scratch_dirs.fill_slot(slot, oracle.tree.root, left)
         for path in oracle.tree.paths():
-            if path in oracle.hidden or patch_policy.is_test(path) or _is_expectation(path):
+            if path in oracle.hidden or paths.is_test(path) or _is_expectation(path):
                 (slot.repo / path).unlink(missing_ok=True)
         job = Job(
             argv=(env.python, str(driver / "_heal_oracle_worker.py")),

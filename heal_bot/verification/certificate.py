@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heal_bot.core.model import Baseline, Certificate, Environment, Patch, SuiteRun, SuiteTotals
 from heal_bot.core.statuses import GREEN, RED, RunResult
 from heal_bot.ports import Tree
-from heal_bot.source import patch_policy, paths
+from heal_bot.source import paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def protected_paths(
     never = paths.find_machinery(base or tree) | paths.test_files(collected)
     return tuple(
         path for path in tree.paths()
-        if patch_policy.is_protected(path) or patch_policy.is_test(path) or path in never
+        if paths.is_protected(path) or paths.is_test(path) or path in never
     )  # fmt: skip
 
 
