@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks._github_events import red_comment, red_of_pull
 from benchmarks._github_stage import ADA, BOT, BRANCH, TOKEN, Stage
-from heal_bot.core.model import digest_answer
+from heal_bot.repair.search.attempt_history import digest_answer
 from tests.github_server import records
 from tests.github_server.server import Fault
 

@@ -10,7 +10,7 @@ import pytest
 
 from heal_bot import api, wiring
 from heal_bot.core import bundle, settings
-from heal_bot.core.model import Memory, digest_answer
+from heal_bot.core.model import Memory
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.repair.search import attempt_history
 from tests.cli import terminal
@@ -88,13 +88,14 @@ def test_where_two_changes_hold_the_run_asks_for_the_answer_that_decides(tmp_pat
 
 def test_what_a_person_answered_is_not_asked_again(tmp_path: Path) -> None:
     kept = tmp_path / "memory.json"
-    attempt_history.save(kept, Memory(answers=(digest_answer("passed(4, 8)", "True"),)))
+    answer = attempt_history.digest_answer("passed(4, 8)", "True")
+    attempt_history.save(kept, Memory(answers=(answer,)))
     record = _healed(tmp_path, FILES, kept)
     assert (record.status, record.question) == ("healed", None)
     assert record.patch is not None
     assert record.patch.files[0].content == SOURCE.replace("<", ">=")
     assert "a person answered that passed(4, 8) gives True" in record.notes
-    assert attempt_history.load(kept).answers == (digest_answer("passed(4, 8)", "True"),)
+    assert attempt_history.load(kept).answers == (answer,)
 
 
 def test_what_does_not_hold_in_the_cold_run_is_no_choice_and_no_rival(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import HealRequest, digest_answer
+from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.statuses import LASTING
 from heal_bot.ports.code_host import Forge
@@ -12,6 +12,7 @@ from heal_bot.publish.healing_state import ANSWERS, Entry, Proposal, Settled, St
 from heal_bot.publish.prior_decision import Prior
 from heal_bot.publish.recompute import RecomputedChange
 from heal_bot.publish.state_store import change_state
+from heal_bot.repair.search.attempt_history import digest_answer
 from heal_bot.report.proposed_change import MOST_TESTS, ProposedChange
 
 _TRIED = 150

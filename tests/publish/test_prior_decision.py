@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from heal_bot.core.model import digest_answer
 from heal_bot.publish.prior_decision import Situation
+from heal_bot.repair.search.attempt_history import digest_answer
 from tests.github_server import records
 from tests.github_server.server import Fault
 from tests.github_server.world import BOT

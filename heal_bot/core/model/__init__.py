@@ -57,7 +57,6 @@ from heal_bot.core.model.result import (
     SuiteTotals,
     Suspect,
     Verdict,
-    digest_answer,
 )
 
 __all__ = [
@@ -117,6 +116,5 @@ __all__ = [
     "Target",
     "Trust",
     "Verdict",
-    "digest_answer",
     "doubt_reversal",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -362,11 +360,6 @@ class Choice:
     attempt: Attempt
     confirmed: Confirmed
     result: str
-
-
-def digest_answer(call: str, result: str) -> str:
-    """Names what a call should give, without its text."""
-    return hashlib.sha256(json.dumps([call, result]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

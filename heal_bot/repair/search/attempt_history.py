@@ -42,6 +42,11 @@ class _File(BaseModel):
     answers: Annotated[tuple[_Digest, ...], Field(max_length=_ANSWERS)] = ()
 
 
+def digest_answer(call: str, result: str) -> str:
+    """Names what a call should give, without its text."""
+    return hashlib.sha256(json.dumps([call, result]).encode()).hexdigest()
+
+
 def digest(candidate: Candidate) -> str:
     """Names a change by where it is and what it parses to, whatever its layout and comments."""
     parts = [

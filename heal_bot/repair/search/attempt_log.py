@@ -23,11 +23,10 @@ from heal_bot.core.model import (
     Suggestion,
     Target,
     Verdict,
-    digest_answer,
 )
 from heal_bot.core.statuses import LASTING, SURE, VerdictStatus
 from heal_bot.ports import Brief, Lab, Tree
-from heal_bot.repair.search.attempt_history import digest
+from heal_bot.repair.search.attempt_history import digest, digest_answer
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
 

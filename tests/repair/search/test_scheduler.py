@@ -29,12 +29,11 @@ from heal_bot.core.model import (
     Suspect,
     Target,
     Verdict,
-    digest_answer,
 )
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.repair.search import scheduler
-from heal_bot.repair.search.attempt_history import digest, extend_memory
+from heal_bot.repair.search.attempt_history import digest, digest_answer, extend_memory
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits
 from heal_bot.source.functions import find_target, index_targets
