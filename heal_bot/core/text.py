@@ -261,6 +261,12 @@ def _without(text: str, table: dict[int, None], spans: Sequence[tuple[int, int]]
     return "".join((*kept, text[done:]))
 
 
+def list_some(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 def count(number: int, one: str, many: str = "") -> str:
     """`1 test`, `2 tests`."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import NOT_MEASURED, Attempt, Cluster, Failure, Outcome, Verdict
 from heal_bot.core.statuses import FailureStatus, VerdictStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import count, list_some
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,6 @@ def describe_uncollected(record: OutcomeRecord) -> list[str]:
             files.setdefault(failure.reason, []).append(failure.test)
     found = []
     for reason, tests in files.items():
-        more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
-        named = f"{', '.join(tests[:_NAMED])}{more}"
+        named = list_some(tests, _NAMED)
         found.append(f"{count(len(tests), 'test file')} cannot be collected: {reason} ({named})")
     return found

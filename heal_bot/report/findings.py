@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import Bump, Certificate, Outcome, PackageChange, Regression
 from heal_bot.core.statuses import FailureStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import count, list_some
 from heal_bot.report.failure_status import Fate, list_fates
 
 if TYPE_CHECKING:
@@ -117,5 +117,4 @@ def _not_shown(
 
 
 def _tests(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:_NAMED]) + more
+    return list_some([f"`{name}`" for name in names], _NAMED)

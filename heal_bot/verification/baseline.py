@@ -16,7 +16,7 @@ from heal_bot.core.model import (
     stable_test_ids,
 )
 from heal_bot.core.statuses import FailureStatus, RunResult, SuiteEnd
-from heal_bot.core.text import count
+from heal_bot.core.text import count, list_some
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import (
     collection_failures,
@@ -119,8 +119,7 @@ def remark_on_ids(functions: Sequence[str]) -> tuple[str, ...]:
     """The remark on functions whose ids change from run to run; none where there are none."""
     if not functions:
         return ()
-    more = f" and {len(functions) - _NAMED} more" if len(functions) > _NAMED else ""
-    named = f"{', '.join(functions[:_NAMED])}{more}"
+    named = list_some(functions, _NAMED)
     return (f"test ids that change from run to run, compared by function and position: {named}",)
 
 

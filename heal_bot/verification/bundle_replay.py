@@ -22,7 +22,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import VerdictStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import count, list_some
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import edit, edit_recovery, patch_policy, reversal
 from heal_bot.source.guard import SourceRejected
@@ -30,6 +30,7 @@ from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.final_check import confirm
 
 _SHOWN = 5
+_names = partial(list_some, most=_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +194,3 @@ def _outcomes(tests: Sequence[str], known: Mapping[str, tuple[str, str]]) -> str
 
 def _methods(methods: Mapping[str, str]) -> str:
     return ", ".join(f"{name}: {method}" for name, method in sorted(methods.items()))
-
-
-def _names(tests: Sequence[str]) -> str:
-    more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
-    return f"{', '.join(tests[:_SHOWN])}{more}"
