@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import io
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -105,8 +106,7 @@ def diff(path: str, old: str, new: str) -> str:
     if old == new:
         return ""
     before, after = _quoted(f"a/{path}"), _quoted(f"b/{path}")
-    old_lines, new_lines = _git_lines(old), _git_lines(new)
-    body = difflib.unified_diff(old_lines, new_lines, before, after)
+    body = difflib.unified_diff([*io.StringIO(old)], [*io.StringIO(new)], before, after)
     text = "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body
     )
@@ -172,11 +172,6 @@ def _newline(lines: Sequence[str]) -> str:
     """The line end most lines have; a newline for a text without any."""
     ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
     return max(("\n", "\r\n", "\r"), key=ends.count)
-
-
-def _git_lines(text: str) -> list[str]:
-    parts = text.split("\n")
-    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _quoted(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,6 @@ from functools import lru_cache
 from heal_bot.core.model import Target
 from heal_bot.source import guard
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -121,7 +120,7 @@ def index_entries(path: str, text: str) -> tuple[IndexEntry, ...]:
 
 def split_lines(text: str) -> tuple[str, ...]:
     """The lines as Python counts them, each with its end (form feeds do not end a line)."""
-    return tuple(_LINE.findall(text))
+    return tuple(io.StringIO(text, newline=""))
 
 
 def find_indentation(source: str) -> str:
