@@ -15,7 +15,7 @@ def find_missing(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
     `__future__`, or a name that the module binds otherwise.
     """
     tree = guard.parse(text)
-    present = {single for node in tree.body for single in _singles(node)}
+    present = {*split_imports(tree.body)}
     taken = {_name(single) for single in present} | _defined(tree)
     found: list[str] = []
     for statement in wanted:
@@ -54,20 +54,25 @@ def find_place(text: str) -> int:
 def _wanted(statement: str) -> Iterator[str]:
     body = guard.parse(statement.strip()).body
     for node in body:
-        singles = tuple(_singles(node))
+        singles = tuple(split_imports([node]))
         if not singles or any(s.endswith(" *") or "__future__" in s for s in singles):
             raise guard.SourceRejected(f"{statement.strip()[:80]!r} is no import of names")
         yield from singles
 
 
-def _singles(node: ast.stmt) -> Iterator[str]:
-    """The statement as statements that import one name each, in normal form."""
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            yield f"import {alias.name}{_as(alias)}"
-    elif isinstance(node, ast.ImportFrom):
-        for alias in node.names:
-            yield f"from {'.' * node.level}{node.module or ''} import {alias.name}{_as(alias)}"
+def split_imports(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The imports among statements as such that import one name each, in normal form."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            head = ""
+            if isinstance(node, ast.ImportFrom):
+                head = f"from {'.' * node.level}{node.module or ''} "
+            yield from (f"{head}import {alias.name}{_as(alias)}" for alias in node.names)
+
+
+def name_bound(single: str) -> str:
+    """The name that an import of one name binds."""
+    return single.rsplit(maxsplit=1)[-1].partition(".")[0]
 
 
 def _as(alias: ast.alias) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
-from heal_bot.source import edit, functions, guard, imports, line_targets, paths
+from heal_bot.source import edit, functions, guard, line_targets, paths
 from heal_bot.source.bound_names import list_names
+from heal_bot.source.imports import find_missing, name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.parsed_version import encode_lines, line_starts, parse_code
@@ -104,10 +105,10 @@ class ReversedChange:
             line
             for one, source in sources.items()
             if (one.path, one.kind) == (target.path, line_targets.KIND)
-            for line in _import_lines(guard.parse(source))
+            for line in split_imports(guard.parse(source).body)
         }
         lost = self.imports.get(target.path, ())
-        return tuple(line for line in lost if line not in back and words & _bound(line))
+        return tuple(line for line in lost if line not in back and name_bound(line) in words)
 
 
 def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
@@ -126,7 +127,7 @@ def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: st
                 if target.kind == line_targets.KIND
                 else [_version(target, text) for text in (before, after)]
                 == [_code(one.new_source), _code(target.source)]
-            ) and not imports.find_missing(before, one.imports)
+            ) and not find_missing(before, one.imports)
         except (guard.SourceRejected, KeyError, SyntaxError):
             put_back = False
         if not put_back:
@@ -154,7 +155,7 @@ def _moves_lines(one: Edit, before: str, after: str) -> bool:
     if not all(isinstance(node, _IMPORTS) for node in (*new.body, *old.body)):
         return False
     come, gone, lost, brought = (
-        set(_import_lines(a)) - set(_import_lines(b))
+        set(split_imports(a.body)) - set(split_imports(b.body))
         for a, b in ((new, old), (old, new), (was, now), (now, was))
     )
     return come <= lost and gone <= brought
@@ -311,8 +312,8 @@ def _lost_imports(before: str, now: str) -> tuple[str, ...]:
     """The imports of a module that it has no more, one name a line, nor defines what they bound."""
     was, tree = guard.parse(before), guard.parse(now)
     defined = {name for node in tree.body for name in list_names(node)}
-    lost = set(_import_lines(was)) - set(_import_lines(tree))
-    return tuple(sorted(line for line in lost if defined.isdisjoint(_bound(line))))
+    lost = set(split_imports(was.body)) - set(split_imports(tree.body))
+    return tuple(sorted(line for line in lost if name_bound(line) not in defined))
 
 
 def _index_imports(path: str, text: str) -> Iterator[Target]:
@@ -327,14 +328,6 @@ def _index_imports(path: str, text: str) -> Iterator[Target]:
 
 def _is_import(node: ast.stmt) -> bool:
     return isinstance(node, _IMPORTS)
-
-
-def _import_lines(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, _IMPORTS):
-            for alias in node.names:
-                one = type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]})
-                yield ast.unparse(one)
 
 
 def _additions(part: Part, data: bytes) -> Iterator[Part]:
@@ -358,8 +351,3 @@ def _defined(text: str) -> set[str]:
         else:
             names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return names
-
-
-def _bound(line: str) -> set[str]:
-    """The name that an import binds."""
-    return {line.replace(" as ", " import ").rpartition(" ")[2].partition(".")[0]}

@@ -135,7 +135,7 @@ def _missing(source: str, wanted: Sequence[str], text: str) -> tuple[str, ...]:
     """Of the imports wanted those that the source uses and the file does not have."""
     tree = _parsed(_at_margin(source))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    needed = tuple(line for line in wanted if _binds(line) in used)
+    needed = tuple(line for line in wanted if imports.name_bound(line) in used)
     try:
         return imports.find_missing(text, needed) if needed else ()
     except guard.SourceRejected as error:
@@ -255,21 +255,8 @@ def restore_lines(source: str, target: Target, secrets: Sequence[Secret]) -> str
 
 def _imports(tree: ast.Module) -> tuple[str, ...]:
     """Module-level imports of a snippet, one name per statement."""
-    found: list[str] = []
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                continue
-            for alias in node.names:
-                single = ast.parse(ast.unparse(node)).body[0]
-                assert isinstance(single, ast.Import | ast.ImportFrom)
-                single.names = [alias]
-                found.append(ast.unparse(single))
-    return tuple(dict.fromkeys(found))
-
-
-def _binds(statement: str) -> str:
-    return statement.rsplit(maxsplit=1)[-1].partition(".")[0]
+    found = dict.fromkeys(imports.split_imports(tree.body))
+    return tuple(line for line in found if not line.startswith("from __future__ "))
 
 
 def _first(node: ast.stmt) -> int:
