@@ -248,12 +248,7 @@ def _looks_unsteady(test: str, suite: SuiteRun, tree: Tree) -> bool:
     """Whether the lines the test executed hold a word of unsteady code."""
     if suite.spectrum is None:
         return True
-    hits = suite.spectrum.hits.get(test, 0)
-    lines: dict[str, set[int]] = {}
-    for bit, (path, line) in enumerate(suite.spectrum.locations):
-        if hits >> bit & 1:
-            lines.setdefault(path, set()).add(line)
-    for path, numbers in lines.items():
+    for path, numbers in suite.spectrum.list_lines(test).items():
         try:
             text = tree.read(path).decode(errors="replace").splitlines()
         except KeyError:

@@ -109,10 +109,7 @@ def find_uncovered(
 ) -> tuple[int, ...]:
     """New lines of `after` that hold code which none of the tests executed."""
     kept = set(before.splitlines())
-    ran = 0
-    for test in tests:
-        ran |= seen.hits.get(test, 0)
-    lines = {n for bit, (file, n) in enumerate(seen.locations) if file == path and ran >> bit & 1}
+    lines = seen.list_lines(*tests).get(path, set())
     code = {
         node.lineno
         for node in ast.walk(guard.parse(after))

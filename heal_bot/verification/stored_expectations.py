@@ -15,7 +15,6 @@ from heal_bot.core.model import (
     Failure,
     Regression,
     Reproduced,
-    Spectrum,
     SuiteRun,
     Target,
 )
@@ -189,8 +188,7 @@ def _is_left_alone(path: str, name: str, suite: SuiteRun, tree: Tree) -> bool:
     example = _docstring(target)
     if not lines or lines & example:
         return False
-    ran = set(_who_runs(suite.spectrum, path, lines))
-    green = suite.passed & ran
+    green = suite.passed & suite.spectrum.find_tests(path, lines)
     return any(paths.is_test(file) and file in changed
                for file in (test.partition("::")[0] for test in green))  # fmt: skip
 
@@ -207,12 +205,6 @@ def _docstring(target: Target) -> set[int]:
         return set()
     shift = target.first_line - 1 - isinstance(node, ast.If)
     return set(range(first.lineno + shift, (first.end_lineno or first.lineno) + shift + 1))
-
-
-def _who_runs(spectrum: Spectrum, path: str, lines: set[int]) -> list[str]:
-    """The tests that execute one of these lines."""
-    bits = [at for at, (p, line) in enumerate(spectrum.locations) if p == path and line in lines]
-    return [test for test, hits in spectrum.hits.items() if any(hits >> bit & 1 for bit in bits)]
 
 
 def _is_new(failure: Failure, stored: Sequence[str], suite: SuiteRun, tree: Tree) -> bool:

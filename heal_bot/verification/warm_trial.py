@@ -56,14 +56,10 @@ def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
 
 def find_covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:
     """Tests whose spectrum touches one of the targets; none without a spectrum."""
-    spectrum = suite.spectrum
-    if spectrum is None:
+    if (spectrum := suite.spectrum) is None:
         return set()
-    mask = 0
-    for bit, (path, line) in enumerate(spectrum.locations):
-        if any(t.path == path and t.first_line <= line <= t.last_line for t in targets):
-            mask |= 1 << bit
-    return {test for test, hits in spectrum.hits.items() if hits & mask}
+    lines = ((target.path, range(target.first_line, target.last_line + 1)) for target in targets)
+    return {test for place in lines for test in spectrum.find_tests(*place)}
 
 
 def _neighbours(baseline: Baseline, red: set[str]) -> set[str]:

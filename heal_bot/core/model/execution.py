@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -92,12 +92,22 @@ class Spectrum:
     hits: Mapping[str, int]
     gaps: tuple[str, ...] = ()
 
-    def list_lines(self, test: str) -> dict[str, set[int]]:
-        """The lines of each file that a test executed."""
+    def list_lines(self, *tests: str) -> dict[str, set[int]]:
+        """The lines of each file that tests executed."""
+        ran = 0
+        for test in tests:
+            ran |= self.hits.get(test, 0)
         found: dict[str, set[int]] = {}
-        for path, line in (self.locations[at] for at in indices(self.hits.get(test, 0))):
+        for path, line in (self.locations[at] for at in indices(ran)):
             found.setdefault(path, set()).add(line)
         return found
+
+    def find_tests(self, path: str, lines: Container[int]) -> set[str]:
+        """The tests that executed one of these lines of a file."""
+        places = enumerate(self.locations)
+        inside = (at for at, (file, line) in places if file == path and line in lines)
+        mask = bitmap(inside, len(self.locations))
+        return {test for test, hits in self.hits.items() if hits & mask}
 
     def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
         """This one, and what these tests executed in another run besides.

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, Failure, Frame, Origin, Target
-from heal_bot.core.model.execution import indices
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.source import edit, functions, guard, paths
@@ -232,8 +231,7 @@ def _is_open(target: Target, brief: Brief) -> bool:
     failures = brief.cluster.failures
     lines = {f.line for one in failures for f in one.frames if f.path == path}
     if (ran := brief.spectrum) is not None:
-        hit = {at for one in failures for at in indices(ran.hits.get(one.test, 0))}
-        lines.update(ran.locations[at][1] for at in hit if ran.locations[at][0] == path)
+        lines.update(ran.list_lines(*(one.test for one in failures)).get(path, ()))
     if target.kind != "function":
         return bool(lines)
     body = functions.body_lines(edit.text_of(brief.tree, path), target)

@@ -92,13 +92,8 @@ def _work(brief: Brief, target: Target, tests: Iterable[str]) -> dict[str, int]:
         return {}
     # Not the header: a test that imports the module first executes that, and nothing else of it.
     inside = functions.body_lines(edit.text_of(brief.tree, target.path), target)
-    body = sum(
-        1 << at
-        for at, (path, line) in enumerate(brief.spectrum.locations)
-        if path == target.path and line in inside
-    )
-    hits = ((test, brief.spectrum.hits.get(test, 0)) for test in tests)
-    return {test: ran.bit_count() for test, ran in hits if ran & body}
+    ran = brief.spectrum.find_tests(target.path, inside)
+    return {test: brief.spectrum.hits[test].bit_count() for test in ran.intersection(tests)}
 
 
 def _named_in(target: Target, tests: Iterable[str], references: References) -> dict[str, int]:
