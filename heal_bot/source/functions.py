@@ -188,11 +188,18 @@ def _bound(target: ast.expr) -> Iterator[str]:
             yield from _bound(element)
 
 
+def parse_function(source: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """A function as it stands in its file, lines counted from its first; None for what is none."""
+    try:
+        node, *_ = guard.parse_part(source).body
+    except (guard.SourceRejected, ValueError):
+        return None
+    if isinstance(node, ast.If):
+        node = ast.increment_lineno(node.body[0], -1)
+    return node if isinstance(node, _Function) else None
+
+
 def read_docstring(source: str) -> str:
     """What a function says of itself; '' where it says nothing, or is none."""
-    try:
-        node = guard.parse_part(source).body[0]
-    except guard.SourceRejected:
-        return ""
-    inner = node.body[0] if isinstance(node, ast.If) else node
-    return (isinstance(inner, _Function) and ast.get_docstring(inner)) or ""
+    found = parse_function(source)
+    return (found and ast.get_docstring(found)) or ""

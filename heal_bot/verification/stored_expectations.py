@@ -20,7 +20,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.ports import Tree
-from heal_bot.source import change_intent, doctest_output, guard, paths
+from heal_bot.source import change_intent, doctest_output, functions, guard, paths
 from heal_bot.source.tree_files import list_targets, read_text
 from heal_bot.verification import raise_location
 
@@ -195,15 +195,11 @@ def _is_left_alone(path: str, name: str, suite: SuiteRun, tree: Tree) -> bool:
 
 def _docstring(target: Target) -> set[int]:
     """The lines of a function's docstring in its file."""
-    try:
-        node = guard.parse_part(target.source).body[0]
-    except guard.SourceRejected:
-        return set()
-    inner = node.body[0] if isinstance(node, ast.If) else node
-    first = inner.body[0] if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    node = functions.parse_function(target.source)
+    first = node.body[0] if node is not None else None
     if not isinstance(first, ast.Expr):
         return set()
-    shift = target.first_line - 1 - isinstance(node, ast.If)
+    shift = target.first_line - 1
     return set(range(first.lineno + shift, (first.end_lineno or first.lineno) + shift + 1))
 
 

@@ -12,7 +12,7 @@ from heal_bot.core.model import CaseResult, Failure, Origin, Reproduced, SuiteRu
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
-from heal_bot.source import functions, guard, paths
+from heal_bot.source import functions, paths
 from heal_bot.source.module_names import file_of, find_missing
 from heal_bot.verification import raise_location
 from heal_bot.verification.stale_test_history import is_touched
@@ -144,12 +144,7 @@ def _is_stub(target: Target | None, tree: Tree) -> bool:
     """Whether nothing but a `raise` or `pass` is there that no class of the tree fills in."""
     if target is None:
         return False
-    try:
-        body = guard.parse_part(target.source).body
-    except guard.SourceRejected:
-        return False
-    node = body[0].body[0] if isinstance(body[0], ast.If) else body[0]
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if (node := functions.parse_function(target.source)) is None:
         return False
     plain = [part for part in node.body if not _is_constant(part)]
     left = not plain or (len(plain) == 1 and isinstance(plain[0], ast.Raise | ast.Pass))

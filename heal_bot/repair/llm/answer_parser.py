@@ -22,7 +22,7 @@ from heal_bot.repair.llm.code_block_parser import (
     respace,
 )
 from heal_bot.repair.llm.shown_docstring import restore_docstring
-from heal_bot.source import guard, imports
+from heal_bot.source import functions, guard, imports
 from heal_bot.source.minimal_diff import minimise
 
 _HEADER = re.compile(r"^\s*#\s*(?:(?P<path>[^\s:]+\.py)::)?(?P<name>[\w.<>]+)\s*$")
@@ -224,11 +224,10 @@ def _segment(found: _Found) -> str:
 
 def _decorators(target: Target) -> str:
     """The decorator lines of a target, at the margin."""
-    text = _at_margin(target.source)
-    node = guard.parse(text).body[0]
-    if not isinstance(node, _Definition) or not node.decorator_list:
+    node = functions.parse_function(target.source)
+    if node is None or not node.decorator_list:
         return ""
-    return "".join(text.splitlines(keepends=True)[: node.lineno - 1])
+    return "".join(_at_margin(target.source).splitlines(keepends=True)[: node.lineno - 1])
 
 
 def restore_lines(source: str, target: Target, secrets: Sequence[Secret]) -> str:

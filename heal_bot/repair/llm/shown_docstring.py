@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from heal_bot.source import functions, guard
-from heal_bot.source.definitions import Function
+from heal_bot.source import functions
 
 # Lines of a docstring that is shown whole, and of a longer one's beginning.
 _WHOLE, _KEPT = 30, 12
@@ -47,15 +46,9 @@ def _omitted(source: str) -> tuple[int, int] | None:
     """The lines of the docstring that are left out, from 0; None where it is short or none."""
     if source.count("\n") <= _WHOLE:
         return None
-    try:
-        (node,) = guard.parse_part(source).body[:1]
-    except (guard.SourceRejected, ValueError):
-        return None
-    shift = 0
-    if isinstance(node, ast.If) and source[:1] in {" ", "\t"}:
-        node, shift = node.body[0], 1
-    if not isinstance(node, Function) or ast.get_docstring(node) is None:
+    node = functions.parse_function(source)
+    if node is None or ast.get_docstring(node) is None:
         return None
     text = node.body[0]
-    first, last = text.lineno - shift, (text.end_lineno or text.lineno) - shift
+    first, last = text.lineno, text.end_lineno or text.lineno
     return (first - 1 + _KEPT, last - 1) if last - first >= _WHOLE else None

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Target
 from heal_bot.repair.llm.failing_test_context import holds
-from heal_bot.source import functions, guard, paths
-from heal_bot.source.definitions import Function
+from heal_bot.source import functions, paths
 from heal_bot.source.name_resolution import Symbol
 from heal_bot.source.references import CLASS, References
 
@@ -107,13 +106,7 @@ def find_callers(chosen: Sequence[Target], references: References) -> Iterator[s
 
 def write_signature(target: Target) -> str:
     """The header of a function on one line, with the first line of its docstring."""
-    try:
-        margin = target.source[: len(target.source) - len(target.source.lstrip(" \t"))]
-        lines = (line.removeprefix(margin) for line in functions.split_lines(target.source))
-        node = guard.parse("".join(lines)).body[0]
-    except (guard.SourceRejected, IndexError):
-        return target.qualname
-    if not isinstance(node, Function):
+    if (node := functions.parse_function(target.source)) is None:
         return target.qualname
     marks = "".join(f"@{ast.unparse(mark)} " for mark in node.decorator_list)
     word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
