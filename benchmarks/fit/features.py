@@ -16,7 +16,7 @@ _LAYOUT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENCODING, tokenize.ENDMARKER,
 }  # fmt: skip
-# As `evidence_strength` has it: so many failing tests of different calls, or one more.
+# As `patch_ranking` has it: so many failing tests of different calls, or one more.
 _TESTS = 2
 Row = dict[str, Any]
 
@@ -52,7 +52,7 @@ def _list_rivals(group: Row, groups: Sequence[Row]) -> list[Row]:
 def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
     """Whether tests of different inputs vouch for a group, a third calls it, and nothing objects.
 
-    As `heal_bot.repair.ranking.evidence_strength` decides, on what was measured here.
+    As `heal_bot.repair.ranking.patch_ranking` decides, on what was measured here.
     """
     tests, inputs = (round(math.expm1(group[name])) for name in ("tests", "inputs"))
     vouched = min(tests, inputs) >= _TESTS and not group["uncallable"]

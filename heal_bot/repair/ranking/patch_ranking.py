@@ -13,8 +13,7 @@ from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Failure,
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
-from heal_bot.repair.ranking import behavioral_diff, evidence_strength
-from heal_bot.repair.ranking.evidence_strength import PatchEvidence
+from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
@@ -22,6 +21,8 @@ from heal_bot.repair.ranking.patch_probability import load_model, measure_featur
 CHANGED = 2.0
 # What fails in the cold run is followed by a patch that behaves differently.
 _OFFERED = 3
+# How many failing tests, and different calls of theirs, vouch for a patch at the least.
+_TESTS = 2
 _CLIP = 80
 LOOKUP = "for arguments that no test uses it returns answers of the tests, or always the same"
 
@@ -30,7 +31,9 @@ LOOKUP = "for arguments that no test uses it returns answers of the tests, or al
 class _Group:
     """Patches that do the same on every call; `row` what they do.
 
-    `inputs`, `spoiled` and `objections` are as for the strength of their evidence.
+    `inputs` counts the calls with different arguments that failing tests make and that they change,
+    None where no call could be repeated; `spoiled` are the calls of passing tests, in words, that
+    they change.
     """
 
     members: tuple[Attempt, ...]
@@ -126,15 +129,37 @@ def _rivals(first: _Group, others: Sequence[_Group]) -> list[_Group]:
 
 
 def _lacks(pool: Pool, first: _Group, rivals: Sequence[_Group]) -> tuple[str, ...]:
-    """What the evidence for a group lacks, beside its rivals."""
-    calls, told = pool.calls, [_rivalry(first, rivals, pool.calls)] if rivals else []
+    """What the evidence for a group that was found among many others lacks, in sentences.
+
+    Of thousands of changes some pass a test by accident. Nothing is lacking where at least two
+    failing tests of different inputs pass with it, a third test calls what it changes, nothing
+    changes that worked, and no other change passes that behaves otherwise. How often that is right
+    is one of the numbers in `patch_probability`.
+    """
+    told = _list_untested(pool, first.inputs)
+    if rivals:
+        told.append(_rivalry(first, rivals, pool.calls))
     if pool.uncompared:
         changes = count(pool.uncompared, "change")
         told.append(f"{changes} more that also pass the failing tests were not compared with it")
-    known = PatchEvidence(
-        pool.failures, first.inputs, len(calls.worked), first.spoiled, told, first.objections
-    )
-    return evidence_strength.list_lacks(known)
+    if first.spoiled:
+        calls = count(len(first.spoiled), "call")
+        told.append(f"it changes {calls} that passing tests make: {first.spoiled[0]}")
+    return (*told, *first.objections)
+
+
+def _list_untested(pool: Pool, inputs: int | None) -> list[str]:
+    """What the failing tests do not show, by how many calls with different arguments they make."""
+    if pool.failures < _TESTS:
+        return ["one failing test alone vouches for it"]
+    if inputs is None:
+        return ["no call of what it changes could be repeated: what else it changes is not known"]
+    if inputs < _TESTS:
+        tests = count(pool.failures, "failing test")
+        return [f"{tests} pass with it, and they do not call what it changes with different inputs"]
+    if pool.failures == _TESTS and not pool.calls.worked:
+        return ["two failing tests vouch for it, and no passing test calls what it changes"]
+    return []
 
 
 def _find_rival(pool: Pool, first: _Group, rivals: Sequence[_Group]) -> Rival | None:
