@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.errors import LLMError
@@ -101,16 +102,11 @@ def _explain(error: Exception, draft: Draft) -> LLMError | None:
 def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Blocks by turn, with a cache mark on the last blocks that ask for one (four at most)."""
     marked = [number for number, message in enumerate(messages) if message.cached][-_MARKS:]
-    turns: list[dict[str, Any]] = []
-    for number, message in enumerate(messages):
-        block: dict[str, Any] = {"type": "text", "text": message.text}
-        if number in marked:
-            block["cache_control"] = {"type": "ephemeral"}
-        if turns and turns[-1]["role"] == message.role:
-            turns[-1]["content"].append(block)
-        else:
-            turns.append({"role": message.role, "content": [block]})
-    return turns
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": one.text} for one in messages]
+    for number in marked:
+        blocks[number]["cache_control"] = {"type": "ephemeral"}
+    turns = groupby(zip(messages, blocks, strict=True), key=lambda pair: pair[0].role)
+    return [{"role": role, "content": [block for _, block in said]} for role, said in turns]
 
 
 CLAUDE = Dialect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from heal_bot.core.errors import LLMError
@@ -94,14 +95,8 @@ def _explain(error: Exception, draft: Draft) -> LLMError | None:
 
 def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Blocks by turn; Gemini caches common prefixes by itself and takes no mark."""
-    turns: list[dict[str, Any]] = []
-    for message in messages:
-        role = "model" if message.role == "assistant" else "user"
-        if turns and turns[-1]["role"] == role:
-            turns[-1]["parts"].append({"text": message.text})
-        else:
-            turns.append({"role": role, "parts": [{"text": message.text}]})
-    return turns
+    turns = groupby(messages, key=lambda one: "model" if one.role == "assistant" else "user")
+    return [{"role": role, "parts": [{"text": one.text} for one in said]} for role, said in turns]
 
 
 def _retry_delay(details: object) -> float | None:

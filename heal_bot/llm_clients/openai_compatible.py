@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -141,13 +141,11 @@ def _check(question: Question, draft: Draft) -> None:
 
 
 def _turns(question: Question) -> list[dict[str, str]]:
-    turns = [{"role": "system", "content": question.system}]
-    for message in question.messages:
-        if turns[-1]["role"] == message.role:
-            turns[-1]["content"] += "\n\n" + message.text
-        else:
-            turns.append({"role": message.role, "content": message.text})
-    return turns
+    turns = groupby(question.messages, key=lambda message: message.role)
+    said = [
+        {"role": role, "content": "\n\n".join(one.text for one in turn)} for role, turn in turns
+    ]
+    return [{"role": "system", "content": question.system}, *said]
 
 
 def _error_of(text: str) -> tuple[str, str]:
