@@ -43,10 +43,6 @@ class Levels:
     per_line: Sequence[int]
     tests: int
 
-    def count(self, line: int) -> int:
-        """How many passing tests executed a line."""
-        return self.per_line[line]
-
     def fewest(self, lines: int) -> int | None:
         """The smallest number of passing tests that executed one of the lines; None without."""
         if not self.up_to or not lines & self.up_to[-1]:
@@ -169,7 +165,7 @@ def _columns(groups: Sequence[Group], known: Levels) -> dict[int, int]:
     for place in range(width):
         column = int(digits[place::width], 2)
         if column:
-            passed = known.count(width - 1 - place)
+            passed = known.per_line[width - 1 - place]
             columns[column] = min(columns.get(column, passed), passed)
     return columns
 

@@ -124,10 +124,10 @@ class Names:
             if isinstance(node, ast.Import):
                 file = self.file(alias.name if alias.asname else name)
                 return Symbol(file, "") if file else None
-            source = module_names.absolute_name(node, path, self._paths())
+            source = module_names.absolute_name(node, path, self.tree.paths())
             return self._part(source, alias.name, depth)
         for node in module.stars:
-            file = self.file(module_names.absolute_name(node, path, self._paths()))
+            file = self.file(module_names.absolute_name(node, path, self.tree.paths()))
             if file and file != path and (found := self.bound(file, name, depth + 1)):
                 return found
         return None
@@ -251,13 +251,10 @@ class Names:
         inner = self.file(f"{module}.{name}" if module else name)
         return Symbol(inner, "") if inner else None
 
-    def _paths(self) -> tuple[str, ...]:
-        return self.tree.paths()
-
     def file(self, module: str) -> str:
         """The file of a module; in folders that are no packages the only one of that end."""
         if module not in self._files:
-            files = self._paths()
+            files = self.tree.paths()
             found = module_names.file_of(module, files)
             end = f"/{module.replace('.', '/')}.py"
             ending = [path for path in files if f"/{path}".endswith(end)] if module else []
@@ -279,7 +276,7 @@ class Names:
             return _FOREIGN
         path, qualname = base.symbol
         if base.how == "is" and not qualname:
-            module = module_names.dotted_name(path, self._paths())
+            module = module_names.dotted_name(path, self.tree.paths())
             part = self.bound(path, attr) or self._part(module, attr)
             return Value("is", part) if part else None
         if not isinstance(self.first(base.symbol), ast.ClassDef):
