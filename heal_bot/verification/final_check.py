@@ -100,7 +100,7 @@ def _ran(proof: Proof, baseline: Baseline, outside: SuiteRun | None) -> _Runs:
     unsteady = is_unsteady(proof.candidate.edits)
     again = _again(run, fresh, baseline) if unsteady else ()
     run.show("verify", "final check", 1, len(asks) + len(again))
-    done = context.run_many([*asks, *again, *proof.asks])
+    done = context.run_many([*asks, *again, *proof.asks.values()])
     begin, end = len(asks), len(asks) + len(again)
     for number, suite in enumerate(done[:end], 1):
         purpose = "final check" if number <= begin else "failing tests, other hash seed"

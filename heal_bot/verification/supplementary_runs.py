@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Noted
@@ -36,15 +36,15 @@ _MEMORY = 256 << 20
 class ShownRuns:
     """How the assertions ran, what the gates said, and why the change is refused, if it is."""
 
-    method: str
-    gates: tuple[tuple[str, str], ...]
-    doubts: tuple[str, ...]
+    method: str = "in-process"
+    gates: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[str, ...] = ()
     veto: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is asked of the runner beside the suites, by name; `inside` says why no oracle.
+    """What is asked of the runner beside the suites, by its name; `inside` says why no oracle.
 
     Code that is the repository's own, as it was `former` to a commit, is not suspected of knowing
     what the tests expect.
@@ -58,8 +58,7 @@ class Proof:
     candidate: Candidate
     files: tuple[PatchedFile, ...]
     baseline: Baseline
-    names: tuple[str, ...]
-    asks: tuple[Ask, ...]
+    asks: Mapping[str, Ask]
     inside: str
     oracle: Ask | None = None
     former: bool = False
@@ -79,7 +78,7 @@ class Proof:
         tests = tuple(red)[:_TESTS]
         if not tests:
             none = "no test was red by itself"
-            return cls(context, fresh, candidate, files, baseline, (), (), none)
+            return cls(context, fresh, candidate, files, baseline, {}, none)
         seconds = _SECONDS + 10 * _time(tests, baseline)
         asks = {"coverage": Ask(fresh, tests, spectrum=True, seconds=seconds, aside=True)}
         try:
@@ -96,7 +95,7 @@ class Proof:
         called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
         oracle = Ask(tree, tests, seconds=seconds, oracle=Oracle(fresh, called, hidden))
         return cls(
-            context, fresh, candidate, files, baseline, tuple(asks), tuple(asks.values()),
+            context, fresh, candidate, files, baseline, asks,
             inside, None if inside else oracle, former,
         )  # fmt: skip
 
@@ -113,7 +112,7 @@ class Proof:
         The values that leave the changed functions are probed there: what is equal to anything
         passes every comparison, and no oracle takes it for plain data.
         """
-        asked = self.asks[0] if self.asks else None
+        asked = self.asks.get("coverage")
         if (
             asked is None
             or self.former
@@ -129,27 +128,27 @@ class Proof:
             self.context.run.emit(Noted(stage="verify", message=message, level="warning"))
             return self
         ask = Ask(tree, asked.tests, seconds=asked.seconds, aside=True)
-        return replace(self, names=(*self.names, "probe"), asks=(*self.asks, ask))
+        return replace(self, asks={**self.asks, "probe": ask})
 
     def read(
         self, fixed: Sequence[str], runs: Sequence[SuiteRun], outside: SuiteRun | None
     ) -> ShownRuns:
         """What the runs show for the tests that are fixed."""
-        done = dict(zip(self.names, runs, strict=True))
-        asked_for = {test for ask in self.asks for test in ask.tests or ()}
+        done = dict(zip(self.asks, runs, strict=True))
+        asked_for = {test for ask in self.asks.values() for test in ask.tests or ()}
         fixed = tuple(test for test in fixed if test in asked_for)
         rows: list[tuple[str, str]] = []
         doubts: list[str] = []
         if "poison" in done:
             if passing := tamper_evidence.still_passing(done["poison"], fixed):
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
-                return ShownRuns("in-process", (), (), f"{veto} is not the change")
+                return ShownRuns(veto=f"{veto} is not the change")
             told = f"{len(fixed)} of {len(fixed)} fail again when the changed code raises"
             rows.append(("poison rerun", told))
         if "probe" in done:
             if met := equality_probe.find_fooled(done["probe"], fixed):
                 veto = f"{met[0]} compares a value of the changed function that is equal to values"
-                return ShownRuns("in-process", (), (), f"{veto} which differ")
+                return ShownRuns(veto=f"{veto} which differ")
             told, lost = equality_probe.describe_probe(done["probe"], fixed)
             rows.append(("probe rerun", told))
             doubts += lost
@@ -159,18 +158,16 @@ class Proof:
         red = tamper_evidence.find_contradicting(outside, fixed) if outside else ()
         if red and (heard := self._heard(red)):
             veto = "it passes only where the change runs beside what the test expects"
-            return ShownRuns(
-                "in-process", (), (), f"{tamper_evidence.describe_result(heard[0])}: {veto}"
-            )
+            return ShownRuns(veto=f"{tamper_evidence.describe_result(heard[0])}: {veto}")
         if outside and self._is_lookup(outside.asked):
             if hardcoded_answers.has_one_answer(outside.asked):
-                return ShownRuns("in-process", (), (), hardcoded_answers.LOOKUP)
+                return ShownRuns(veto=hardcoded_answers.LOOKUP)
             # What has few answers at all, as a comparison, is no table for that.
             doubts.append(hardcoded_answers.LOOKUP)
         edits = () if self.former else self.candidate.edits
         found = gates.list_findings(edits, fixed, self.context.tree)
         if refused := [finding.text for finding in found if finding.veto]:
-            return ShownRuns("in-process", (), (), refused[0])
+            return ShownRuns(veto=refused[0])
         doubts += [finding.text for finding in found]
         covered, missed = self._covered(fixed, done.get("coverage"))
         rows.append(("changed lines executed", covered))
