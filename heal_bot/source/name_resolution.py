@@ -310,14 +310,13 @@ class Names:
             return None
         inside = self.inside(node, found.qualname, self.around(*found))
         for one in ast.walk(node):
-            targets = one.targets if isinstance(one, ast.Assign) else []
-            if isinstance(one, ast.AnnAssign):
-                targets = [one.target]
-            for target in targets:
-                if isinstance(target, ast.Attribute) and target.attr == attr:
-                    if isinstance(one, ast.AnnAssign):
-                        return self._annotated(one.annotation, inside)
-                    return self.value(one.value, inside, depth + 1)  # type: ignore[attr-defined]
+            match one:
+                case ast.AnnAssign(target=ast.Attribute(attr=name)) if name == attr:
+                    return self._annotated(one.annotation, inside)
+                case ast.Assign(targets=targets) if any(
+                    isinstance(target, ast.Attribute) and target.attr == attr for target in targets
+                ):
+                    return self.value(one.value, inside, depth + 1)
         return None
 
     def _result(self, called: Value | None) -> Value | None:

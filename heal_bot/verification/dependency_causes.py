@@ -6,14 +6,13 @@ import ast
 import difflib
 import re
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from heal_bot.core.model import CaseResult, Environment, Frame, Origin
 from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
-from heal_bot.source import module_names
+from heal_bot.source import bound_names, module_names
 from heal_bot.verification import raise_location
 
 _MISSING = frozenset({"ModuleNotFoundError", "ImportError"})
@@ -149,19 +148,12 @@ def _parsed(frame: Frame, tree: Tree) -> ast.Module:
 
 def _origin(name: str, module: ast.Module) -> str:
     """The package that a file imports a name from; '' for others."""
-    return next((top for bound, top in _imported(module) if bound == name), "")
-
-
-def _imported(module: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a file binds by imports, each with the top of the module it is from."""
-    for node in ast.walk(module):
+    for node, alias in bound_names.list_imports(ast.walk(module)).get(name, ()):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                yield alias.asname or top, top
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            for alias in node.names:
-                yield alias.asname or alias.name, (node.module or "").partition(".")[0]
+            return alias.name.partition(".")[0]
+        if not node.level:
+            return (node.module or "").partition(".")[0]
+    return ""
 
 
 def _sites(env: Environment) -> tuple[Path, ...]:
