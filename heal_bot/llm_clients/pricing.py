@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from heal_bot.core.model import Cost
-
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -24,13 +22,6 @@ class Rates:
         None where the list does not know the model.
         """
         return _usd(self, input_tokens, output_tokens, cached, written)
-
-    def cost(
-        self, input_tokens: int, output_tokens: int, cached: int = 0, written: int = 0
-    ) -> Cost:
-        """The usage with its price."""
-        usd = self.usd(input_tokens, output_tokens, cached, written)
-        return Cost(usd, input_tokens, output_tokens, cached)
 
     def window(self, fallback: int) -> int:
         """Tokens of context, `fallback` where the list does not say."""

@@ -87,9 +87,8 @@ class Draft:
 
     def cost(self, rates: Rates) -> Cost:
         """The usage so far with its price, which is unknown as long as the usage is."""
-        if not self.counted:
-            return Cost(None, self.input_tokens, self.output_tokens, self.cached)
-        return rates.cost(self.input_tokens, self.output_tokens, self.cached, self.written)
+        used = self.input_tokens, self.output_tokens, self.cached
+        return Cost(rates.usd(*used, self.written) if self.counted else None, *used)
 
 
 def parse_tokens(value: object) -> int:
