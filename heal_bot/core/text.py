@@ -34,6 +34,11 @@ _ANSI = re.compile(
 )
 # What is markup anywhere, a scheme's colon, and what is markup at the start of a line.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~@&$]|:(?=//)|^[-+=]|(?<=^\d)[.)]|(?<=^\d\d)[.)])")
+# What a backslash before it does not take the meaning from everywhere.
+_ENTITIES = {
+    "<": "&lt;", ">": "&gt;", "&": "&amp;", "$": "&#36;", ":": "&#58;", "@": "&#64;\u2060",
+    "#": "&#35;\u2060",
+}  # fmt: skip
 _SECRETS = re.compile(
     "|".join(
         (
@@ -154,14 +159,7 @@ def for_markdown(text: str, limit: int = 300) -> str:
 
     Bare addresses lose their scheme's colon to an entity, which GitHub's autolinker does not see.
     """
-    line = _MARKDOWN.sub(r"\\\1", one_line(text, limit))
-    line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
-    line = (
-        line.replace("\\$", "&#36;")
-        .replace("\\@", "&#64;\u2060")
-        .replace("\\:", "&#58;")
-        .replace("\\#", "&#35;\u2060")
-    )
+    line = _MARKDOWN.sub(lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), one_line(text, limit))
     return re.sub(r"(?i)\bwww(?=\.)", "www\u2060", line)
 
 

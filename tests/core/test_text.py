@@ -148,6 +148,13 @@ def test_nothing_foreign_is_markup_in_markdown(hostile: str) -> None:
     assert not re.match(r"[-+#|`>=]|[0-9]{1,9}[.)]", shown)
 
 
+@given(st.lists(st.sampled_from(["\\", "<", ">", "&", "*", "a", "$", ":"]), max_size=8))
+def test_each_character_is_escaped_by_itself(letters: list[str]) -> None:
+    assert for_markdown(f"x{''.join(letters)}") == "x" + "".join(
+        for_markdown(f"x{letter}").removeprefix("x") for letter in letters
+    )
+
+
 @given(st.text(alphabet="`a |\n", max_size=20))
 def test_a_code_span_cannot_be_closed_from_inside(text: str) -> None:
     span = code_span(text)
