@@ -16,6 +16,7 @@ from heal_bot.core.model import (
     Regression,
     RunHints,
     SuiteRun,
+    stable_test_ids,
 )
 from heal_bot.core.statuses import EXPECTED, RunResult
 from heal_bot.core.text import count
@@ -80,7 +81,7 @@ def list_passing_before(context: RunContext, good: str, failures: Sequence[Failu
         sha = commits[0 if good else -1].parent if commits else ""
         files = workspace.changes(run, sha, context.tree.sha) if sha else ()
         changed = brought_tests(files)
-        tests = tuple(f.test for f in failures if _function(f.test) not in changed)
+        tests = tuple(f.test for f in failures if stable_test_ids.function(f.test) not in changed)
         if not tests or not _list_sources(files):
             return set()
         (suite,) = limited.run_many([Ask(workspace.checkout(run, sha), tests)])
@@ -238,7 +239,9 @@ class _Search:
         own = brought_tests(files)
         # Where it changed nothing but tests, those below a shared class are others too.
         alone = bool(own) and not _list_sources(files)
-        self.rewritten.update(test for test in tests if alone or _function(test) in own)
+        self.rewritten.update(
+            test for test in tests if alone or stable_test_ids.function(test) in own
+        )
         held = tuple(
             t for t in tests if t not in self.rewritten
             and before.get(t) == RunResult.PASSED
@@ -271,11 +274,6 @@ class _Search:
 def _list_sources(files: Iterable[ChangedFile]) -> list[str]:
     """The source files among those that a commit changed."""
     return [f.path for f in files if f.path.endswith(".py") and not paths.is_test(f.path)]
-
-
-def _function(test: str) -> str:
-    """The test function, without the parameters of one of its cases."""
-    return test.partition("[")[0]
 
 
 def state_of(test: str, suite: SuiteRun, failure: Failure | None = None) -> str:
