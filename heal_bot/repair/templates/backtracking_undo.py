@@ -34,9 +34,7 @@ def backtracks(scope: MutationContext) -> Iterator[Mutation]:
             for anchor, cost in {block[-1]: _LAST, later[-1]: _AFTER}.items() if later else ():
                 if isinstance(anchor, ast.Return | ast.Raise):
                     continue
-                change = after(site, anchor, (back,), cost)
-                if change:
-                    yield change
+                yield from after(site, anchor, (back,), cost)
 
 
 def _back(statement: ast.stmt) -> tuple[str, str]:

@@ -75,9 +75,8 @@ def beginnings(scope: MutationContext) -> Iterator[Mutation]:
         if target is None or not _is_of(target, held, key):
             continue
         lines = ("else:", f"\t{site.segment(target)} = {code}")
-        change = after(site, node, lines, _FIRST) if "\n" not in code else None
-        if change:
-            yield change
+        if "\n" not in code:
+            yield from after(site, node, lines, _FIRST)
 
 
 def _begun(site: TargetAst, only: ast.stmt) -> tuple[ast.Subscript | None, str]:

@@ -112,9 +112,8 @@ def _wrapped(
     site = scope.site
     statement = site.places[node].statement
     simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete)
-    change = under(site, statement, condition, cost) if simple else None
-    if change:
-        yield change
+    if simple:
+        yield from under(site, statement, condition, cost)
 
 
 def _taken_before(scope: MutationContext, node: ast.expr, condition: str) -> Iterator[Mutation]:
@@ -139,14 +138,10 @@ def keys(scope: MutationContext) -> Iterator[Mutation]:
                 for code in ("0", "[]", "{}", "set()", '""', "None"):
                     line = f"{head}.setdefault({inner}, {code})"
                     cost = 2.6 + extra(scope, node, code)
-                    change = before(site, statement, (line,), cost)
-                    if change:
-                        yield change
+                    yield from before(site, statement, (line,), cost)
                 for way, more in leaves(scope)[:6]:
                     lines = (f"if {inner} not in {head}:", f"\t{way}")
-                    change = before(site, statement, lines, 2.8 + more)
-                    if change:
-                        yield change
+                    yield from before(site, statement, lines, 2.8 + more)
 
 
 def zeros(scope: MutationContext) -> Iterator[Mutation]:
@@ -165,10 +160,8 @@ def zeros(scope: MutationContext) -> Iterator[Mutation]:
                 for way, more in leaves(scope)[:8]:
                     statement = site.places[node].statement
                     for condition in (f"{divisor.at(7)} == 0", f"not {divisor.at(5)}"):
-                        change = before(site, statement, (f"if {condition}:", f"\t{way}"),
+                        yield from before(site, statement, (f"if {condition}:", f"\t{way}"),
                                         2.2 + more)  # fmt: skip
-                        if change:
-                            yield change
 
 
 def unbound(scope: MutationContext) -> Iterator[Mutation]:
@@ -182,13 +175,9 @@ def unbound(scope: MutationContext) -> Iterator[Mutation]:
     for name in sorted(missing):
         for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
             for anchor in starts[:6]:
-                change = before(site, anchor, (f"{name} = {code}",), 2.0)
-                if change:
-                    yield Mutation(change.cuts, 2.0, change.line, change.why)
-        for word in ("global", "nonlocal"):
-            change = before(site, starts[0], (f"{word} {name}",), 1.8) if starts else None
-            if change:
-                yield change
+                yield from before(site, anchor, (f"{name} = {code}",), 2.0)
+        for word in ("global", "nonlocal") if starts else ():
+            yield from before(site, starts[0], (f"{word} {name}",), 1.8)
 
 
 def types(scope: MutationContext) -> Iterator[Mutation]:

@@ -125,9 +125,7 @@ def early(scope: MutationContext) -> Iterator[Mutation]:
             for way, more in exits:
                 cost = base + dear + more - (spared if way == "continue" else 0.0)
                 if cost <= 5.5:
-                    change = before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
-                    if change:
-                        yield change
+                    yield from before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
 
 
 def _is_of(loop: ast.For | ast.While, condition: str) -> bool:
@@ -150,14 +148,10 @@ def defaults(scope: MutationContext) -> Iterator[Mutation]:
             continue
         for code in ("[]", "{}", '""', "0", "set()"):
             lines = (f"if {name} is None:", f"\t{name} = {code}")
-            change = before(site, first, lines, 2.6)
-            if change:
-                yield change
+            yield from before(site, first, lines, 2.6)
         for code, cost in (("{0}.strip()", 2.9), ("{0}.lower()", 2.9), ("list({0})", 2.9),
                            ("sorted({0})", 3.0), ("abs({0})", 3.0), ("int({0})", 3.1),
                            ("str({0})", 3.1), ("{0}.strip().lower()", 3.4), ("dict({0})", 3.3),
                            ("{0}.copy()", 3.3), ("set({0})", 3.4), ("{0} or []", 3.0),
                            ("{0} or {{}}", 3.2), ('{0} or ""', 3.2)):  # fmt: skip
-            change = before(site, first, (f"{name} = {code.format(name)}",), cost)
-            if change:
-                yield change
+            yield from before(site, first, (f"{name} = {code.format(name)}",), cost)

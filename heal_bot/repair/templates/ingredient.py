@@ -98,9 +98,7 @@ def siblings(scope: MutationContext) -> Iterator[Mutation]:
     for anchor in site.statements:
         for code in statements:
             for put in (before, after):
-                change = put(site, anchor, (code,), 3.2 if code in shared else 4.2)
-                if change:
-                    yield change
+                yield from put(site, anchor, (code,), 3.2 if code in shared else 4.2)
 
 
 def _attributes(nodes: Iterable[ast.AST]) -> set[str]:

@@ -28,8 +28,7 @@ def carried(scope: MutationContext) -> Iterator[Mutation]:
                 continue
             made = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
             for name in sorted(made & set(scope.visible(loop)) - changed):
-                step = before(site, statement, (f"{name} = {site.segment(value)}",), 2.6)
-                if step:
+                for step in before(site, statement, (f"{name} = {site.segment(value)}",), 2.6):
                     (cut,) = site.put(value, Text(name), 2.6).cuts
                     yield replace(step, cuts=(*step.cuts, cut))
 

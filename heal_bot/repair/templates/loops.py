@@ -59,9 +59,7 @@ def steps(scope: MutationContext) -> Iterator[Mutation]:
             for code, cost in ((f"{name} += 1", 3.0), (f"{name} -= 1", 3.0),
                                (f"{name} //= 2", 3.8), (f"{name} = {name}[1:]", 4.0)):  # fmt: skip
                 for put in (after, before):
-                    change = put(site, node.body[-1], (code,), cost + 0.15 * rank)
-                    if change:
-                        yield change
+                    yield from put(site, node.body[-1], (code,), cost + 0.15 * rank)
 
 
 def remainders(scope: MutationContext) -> Iterator[Mutation]:
@@ -86,10 +84,8 @@ def remainders(scope: MutationContext) -> Iterator[Mutation]:
             continue
         rest = "%" if isinstance(sign, ast.FloorDiv) else "//"
         code = f"{name} {rest}= {site.segment(divisor)}"
-        for anchor in dict.fromkeys((statement, loops[0].body[-1])):
-            change = after(site, anchor, (code,), 2.6) if "\n" not in code else None
-            if change:
-                yield change
+        for anchor in dict.fromkeys((statement, loops[0].body[-1])) if "\n" not in code else ():
+            yield from after(site, anchor, (code,), 2.6)
 
 
 def _loops_within(
@@ -125,27 +121,21 @@ def accumulators(scope: MutationContext) -> Iterator[Mutation]:
                     codes.append(f"{into} = {value}")
                 if (into, value) in containers:
                     for code in (f"{into}[{value}] = {o}" for o in names if o not in {into, value}):
-                        change = after(site, anchor, (code,), 3.0)
-                        if change:
-                            yield change
+                        yield from after(site, anchor, (code,), 3.0)
                 elif "mapping" in kinds:
                     codes += [f"{into}[{value}] = {o}" for o in names if o not in {into, value}]
                 mixed = _MIXED if scope.around.units.differ(into, value) else 0.0
                 for code in codes:
                     for put in (after, before):
-                        change = put(site, anchor, (code,), 3.8 + (mixed if "+=" in code else 0.0))
-                        if change:
-                            yield change
+                        yield from put(
+                            site, anchor, (code,), 3.8 + (mixed if "+=" in code else 0.0)
+                        )
             if "number" in kinds:
                 for code in (f"{into} += 1", f"{into} -= 1", f"{into} = 0"):
-                    change = after(site, anchor, (code,), 3.5)
-                    if change:
-                        yield change
+                    yield from after(site, anchor, (code,), 3.5)
             if "sequence" in kinds:
                 for code in (f"{into}.sort()", f"{into}.reverse()", f"{into}.pop()"):
-                    change = after(site, anchor, (code,), 3.9)
-                    if change:
-                        yield change
+                    yield from after(site, anchor, (code,), 3.9)
 
 
 def resets(scope: MutationContext) -> Iterator[Mutation]:
@@ -169,22 +159,16 @@ def resets(scope: MutationContext) -> Iterator[Mutation]:
         if loops:
             used = {n.id for n in ast.walk(loops[-1]) if isinstance(n, ast.Name)}
             for name in (n for n in begun if n in used):
-                change = after(site, anchor, (f"{name} = {begun[name]}",), 2.8)
-                if change:
-                    yield change
+                yield from after(site, anchor, (f"{name} = {begun[name]}",), 2.8)
             if isinstance(anchor, ast.If) and not anchor.orelse:
                 grown = {ast.unparse(n.target) for n in anchor.body if isinstance(n, ast.AugAssign)}
                 for name in (n for n in begun if n in grown):
                     lines = ("else:", f"\t{name} = {begun[name]}")
-                    change = after(site, anchor, lines, 2.8)
-                    if change:
-                        yield change
+                    yield from after(site, anchor, lines, 2.8)
     for code in _only_grown(scope):
         for anchor in site.statements:
             for put in (before, after):
-                change = put(site, anchor, (code,), 2.4)
-                if change:
-                    yield change
+                yield from put(site, anchor, (code,), 2.4)
 
 
 def _only_grown(scope: MutationContext) -> Iterator[str]:
@@ -251,9 +235,7 @@ def flushes(scope: MutationContext) -> Iterator[Mutation]:
                     code = site.segment(inner)
                     if "\n" in code:
                         continue
-                    change = after(site, node, (code,), 3.2)
-                    if change:
-                        yield change
+                    yield from after(site, node, (code,), 3.2)
                     yield from _remainders(scope, node, taking)
                     yield from _flushed(scope, node, inner, code)
                 case ast.Expr(value=ast.Yield(value=ast.expr())):
@@ -268,9 +250,7 @@ def _flushed(
     for name in scope.visible(loop)[:7] if "\n" not in code else ():
         cost = 3.0 if name in own else 3.9
         for test in (name, f"{name} is not None"):
-            change = after(scope.site, loop, (f"if {test}:", f"\t{code}"), cost)
-            if change:
-                yield change
+            yield from after(scope.site, loop, (f"if {test}:", f"\t{code}"), cost)
             cost += 0.2
 
 
@@ -286,6 +266,4 @@ def _remainders(
     function = scope.site.segment(taking)
     for name in scope.visible(loop):
         if name in changed:
-            change = after(scope.site, loop, (f"{function}({name})",), 3.0)
-            if change:
-                yield change
+            yield from after(scope.site, loop, (f"{function}({name})",), 3.0)

@@ -28,6 +28,4 @@ def found(scope: MutationContext) -> Iterator[Mutation]:
         # After the last statement of a round, to go on is what happens anyway.
         words = ("break",) if loop.body[-1] is node and not node.orelse else ("break", "continue")
         for word in words:
-            change = after(site, node.body[-1], (word,), _COST)
-            if change:
-                yield change
+            yield from after(site, node.body[-1], (word,), _COST)

@@ -38,9 +38,7 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
     for owner, name in pairs:
         for code, cost in _values(scope, name):
             for anchor in function.body:
-                change = after(scope.site, anchor, (f"{owner}.{name} = {code}",), cost)
-                if change:
-                    yield change
+                yield from after(scope.site, anchor, (f"{owner}.{name} = {code}",), cost)
 
 
 def _values(scope: MutationContext, name: str) -> Iterator[tuple[str, float]]:
@@ -66,9 +64,7 @@ def _from_base(scope: MutationContext) -> Iterator[Mutation]:
     calls = [given, *(named[:count] for count in range(len(named) + 1))]
     for rank, arguments in enumerate(calls):
         line = f"super().__init__({', '.join(arguments)})"
-        change = before(scope.site, first, (line,), 1.4 + 0.1 * rank)
-        if change:
-            yield change
+        yield from before(scope.site, first, (line,), 1.4 + 0.1 * rank)
 
 
 def _parameters(scope: MutationContext, owner: ast.ClassDef) -> set[str]:

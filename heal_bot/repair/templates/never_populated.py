@@ -45,9 +45,7 @@ def fills(scope: MutationContext) -> Iterator[Mutation]:
                     yield Mutation((cut,), cost, line, says("pass", cut.text, line))
                     continue
                 for put in (after, before):
-                    change = put(site, anchor, (code.format(value),), cost)
-                    if change:
-                        yield change
+                    yield from put(site, anchor, (code.format(value),), cost)
 
 
 def _unfilled(scope: MutationContext) -> Iterator[tuple[str, str]]:
@@ -141,9 +139,7 @@ def _frozen(scope: MutationContext) -> Iterator[Mutation]:
                 continue
             for name in (n for n in names if n in scope.visible(anchor)):
                 for put in (after, before):
-                    change = put(site, anchor, (f"{code} = {name}",), 2.4)
-                    if change:
-                        yield change
+                    yield from put(site, anchor, (f"{code} = {name}",), 2.4)
 
 
 def _begun(scope: MutationContext) -> list[str]:
@@ -189,9 +185,7 @@ def counts(scope: MutationContext) -> Iterator[Mutation]:
                 continue
             for step, cost in ((f"{code} += 1", 2.4), (f"{code} -= 1", 3.0)):
                 for put in (before, after):
-                    change = put(site, anchor, (step,), cost)
-                    if change:
-                        yield change
+                    yield from put(site, anchor, (step,), cost)
 
 
 def _still(scope: MutationContext) -> list[str]:

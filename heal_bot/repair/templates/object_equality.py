@@ -42,9 +42,7 @@ def comparable(scope: MutationContext) -> Iterator[Mutation]:
     first = next((s for s in function.body if s in site.places), None)
     if len(args) == 2 and first is not None and "AttributeError" in scope.evidence.kinds:
         test = f"if not isinstance({args[1].arg}, {owner}):"
-        change = before(site, first, (test, "\treturn NotImplemented"), 1.8)
-        if change:
-            yield change
+        yield from before(site, first, (test, "\treturn NotImplemented"), 1.8)
 
 
 def _own(compared: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:

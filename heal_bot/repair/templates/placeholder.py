@@ -137,9 +137,7 @@ def refusals(scope: MutationContext) -> Iterator[Mutation]:
         for condition, dear in asked:
             for way in ways:
                 cost = 2.4 + dear + 0.3 * place
-                change = before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
-                if change:
-                    yield change
+                yield from before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
 
 
 def _types(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
@@ -169,6 +167,4 @@ def missing_calls(scope: MutationContext) -> Iterator[Mutation]:
     for anchor in site.statements:
         for rank, code in enumerate(calls(scope, anchor)[:25]):
             for put in (before, after):
-                change = put(site, anchor, (code,), 4.0 + 0.02 * rank)
-                if change:
-                    yield change
+                yield from put(site, anchor, (code,), 4.0 + 0.02 * rank)

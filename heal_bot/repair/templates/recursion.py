@@ -75,6 +75,4 @@ def _bases(scope: MutationContext) -> Iterator[Mutation]:
             for place, condition in enumerate(group):
                 for way, more in ways:
                     lines = (f"if {condition.format(name)}:", f"\t{way}")
-                    change = before(site, first, lines, 1.9 + 0.1 * place + 0.2 * rank + more)
-                    if change:
-                        yield change
+                    yield from before(site, first, lines, 1.9 + 0.1 * place + 0.2 * rank + more)

@@ -105,9 +105,7 @@ def _nothing_returned(scope: MutationContext) -> Iterator[Mutation]:
     if function is None or any(isinstance(n, gives) for n in ast.walk(function)):
         return
     for rank, name in enumerate(scope.visible(function.body[-1])[:6]):
-        change = after(scope.site, function.body[-1], (f"return {name}",), 2.0 + 0.1 * rank)
-        if change:
-            yield change
+        yield from after(scope.site, function.body[-1], (f"return {name}",), 2.0 + 0.1 * rank)
 
 
 def forgotten(scope: MutationContext) -> Iterator[Mutation]:

@@ -35,8 +35,9 @@ def defaults(scope: MutationContext) -> Iterator[Mutation]:
         if not _mutable(default):
             continue
         made = site.segment(default)
-        put = before(site, first, (f"if {name} is None:", f"\t{name} = {made}"), 1.9)
-        if put is not None and "\n" not in made:
+        if "\n" in made:
+            continue
+        for put in before(site, first, (f"if {name} is None:", f"\t{name} = {made}"), 1.9):
             signature = TextEdit(site.start(default), site.end(default), "None")
             why = f"each call without `{name}` makes its own `{made}`"
             yield Mutation((signature, *put.cuts), 1.9, put.line, why)
@@ -116,9 +117,7 @@ def _of_class(scope: MutationContext) -> Iterator[Mutation]:
             case _:
                 continue
         for anchor in function.body[-1:]:
-            change = after(scope.site, anchor, (f"self.{name} = {made}",), 2.0)
-            if change:
-                yield change
+            yield from after(scope.site, anchor, (f"self.{name} = {made}",), 2.0)
 
 
 def rows(scope: MutationContext) -> Iterator[Mutation]:

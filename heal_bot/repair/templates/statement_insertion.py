@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from heal_bot.core.text import one_line
 from heal_bot.repair.templates.target_ast import TargetAst
@@ -27,58 +28,47 @@ def block(site: TargetAst, lines: tuple[str, ...], indent: str) -> str:
 
 def before(
     site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
-) -> Mutation | None:
-    """The change that puts lines before a statement that begins its line."""
-    span = site.whole(anchor)
-    if span is None and not _begins(site, anchor):
-        return None
-    begin = site.starts[_first(anchor) - 1]
+) -> Iterator[Mutation]:
+    """The change that puts lines before a statement; none where that does not begin its line."""
+    if not _begins(site, anchor):
+        return
+    begin = site.line_start(anchor)
     text = block(site, lines, site.indent(anchor))
     why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
-    return Mutation((TextEdit(begin, begin, text),), cost, site.line(anchor), why)
+    yield Mutation((TextEdit(begin, begin, text),), cost, site.line(anchor), why)
 
 
 def after(
     site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
-) -> Mutation | None:
+) -> Iterator[Mutation]:
     """The change that puts lines after a statement, at its indentation."""
     if not _begins(site, anchor):
-        return None
-    stop = anchor.end_lineno or 1
-    indent, end = site.indent(anchor), newline(site)
+        return
+    stop, end = anchor.end_lineno or 1, newline(site)
     why = f"`{one_line(' '.join(lines), 80)}` comes after line {stop + site.offset}"
-    text = block(site, lines, indent)
-    if stop < len(site.starts) and site.starts[stop] <= len(site.source):
+    text = block(site, lines, site.indent(anchor))
+    if stop < len(site.starts):
         at = site.starts[stop]
         if site.source[site.end(anchor) : at].strip()[:1] == b";":
-            return None
-        return Mutation((TextEdit(at, at, text),), cost, site.line(anchor), why)
-    at = len(site.source)
-    return Mutation((TextEdit(at, at, end + text.removesuffix(end)),), cost, site.line(anchor), why)
+            return
+    else:
+        at, text = len(site.source), end + text.removesuffix(end)
+    yield Mutation((TextEdit(at, at, text),), cost, site.line(anchor), why)
 
 
-def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> Mutation | None:
+def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> Iterator[Mutation]:
     """The change that runs a statement of one line only under a condition, its comment with it."""
-    span = site.whole(statement)
-    if span is None:
-        return None
-    code = site.segment(statement)
-    if "\n" in code or "\t" in code or "\n" in condition:
-        return None
+    span, code = site.whole(statement), site.segment(statement)
+    if span is None or "\n" in code or "\t" in code or "\n" in condition:
+        return
     code += site.source[site.end(statement) : span[1]].decode().rstrip().replace("\t", " ")
     text = block(site, (f"if {condition}:", f"\t{code}"), site.indent(statement))
     if not site.source[: span[1]].endswith(b"\n"):
         text = text.rstrip("\r\n")
     line = site.line(statement)
     why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
-    return Mutation((TextEdit(*span, text),), cost, line, why)
+    yield Mutation((TextEdit(*span, text),), cost, line, why)
 
 
 def _begins(site: TargetAst, statement: ast.stmt) -> bool:
-    begin = site.starts[_first(statement) - 1]
-    return not site.source[begin : site.start(statement)].strip()
-
-
-def _first(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", None)
-    return int(decorators[0].lineno) if decorators else statement.lineno
+    return not site.source[site.line_start(statement) : site.start(statement)].strip()

@@ -171,6 +171,4 @@ def copies(scope: MutationContext) -> Iterator[Mutation]:
         for anchor in site.statements:
             for put in (before, after):
                 if anchor is not origin:
-                    change = put(site, anchor, (code,), 3.6)
-                    if change:
-                        yield change
+                    yield from put(site, anchor, (code,), 3.6)

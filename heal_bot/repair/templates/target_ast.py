@@ -158,7 +158,7 @@ class TargetAst:
 
     def whole(self, statement: ast.stmt) -> tuple[int, int] | None:
         """Byte span of the full lines a statement has for itself, newline included; else None."""
-        begin = self.starts[self._first(statement) - 1]
+        begin = self.line_start(statement)
         stop = (statement.end_lineno or 1) - 1
         end = self.starts[stop + 1] if stop + 1 < len(self.starts) else len(self.source)
         before = self.source[begin : self.start(statement)]
@@ -167,13 +167,14 @@ class TargetAst:
             return None
         return begin, end
 
-    def _first(self, statement: ast.stmt) -> int:
+    def line_start(self, statement: ast.stmt) -> int:
+        """First byte of the line that a statement begins on (decorators included)."""
         decorators = getattr(statement, "decorator_list", None)
-        return int(decorators[0].lineno) if decorators else statement.lineno
+        return self.starts[(decorators[0] if decorators else statement).lineno - 1]
 
     def indent(self, statement: ast.stmt) -> str:
         """The white space before a statement that begins its line."""
-        begin = self.starts[self._first(statement) - 1]
+        begin = self.line_start(statement)
         line = self.source[begin : begin + 400].decode(errors="replace")
         return line[: len(line) - len(line.lstrip(" \t"))]
 

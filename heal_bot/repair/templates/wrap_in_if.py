@@ -40,9 +40,7 @@ def conditions(scope: MutationContext) -> Iterator[Mutation]:
             if _read(condition) <= visible:
                 options.setdefault(condition, cost)
         for condition, cost in options.items():
-            change = under(site, node, condition, cost)
-            if change:
-                yield change
+            yield from under(site, node, condition, cost)
 
 
 def _read(condition: str) -> set[str]:
