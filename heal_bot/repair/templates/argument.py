@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.target_ast import Function
+from heal_bot.repair.templates.target_ast import Function, last_name
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _KEYWORDS = {
@@ -116,13 +116,11 @@ def _end(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
 def additions(scope: MutationContext) -> Iterator[Mutation]:
     """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in site.each(ast.Call):
         yield from _passed_on(scope, node)
         if any(isinstance(a, ast.Starred) for a in node.args):
             continue
-        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        name = last_name(node.func)
         given = {k.arg for k in node.keywords}
         usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
         options = [(k, 2.4) for k in usual]

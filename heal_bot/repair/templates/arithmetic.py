@@ -80,8 +80,8 @@ _TRUTHS = (("|=", 2.6), ("&=", 3.0))
 def operators(scope: MutationContext) -> Iterator[Mutation]:
     """Every other operator for every binary operation."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.BinOp) or _is_text(node.right):
+    for node in site.each(ast.BinOp):
+        if _is_text(node.right):
             continue
         old, line = SIGN[type(node.op)], site.line(node)
         for new, cost in _others(node.left, old):
@@ -102,9 +102,7 @@ def _weight(sign: str) -> int:
 def augmented(scope: MutationContext) -> Iterator[Mutation]:
     """`total += x` with every other operator, and as a plain assignment."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.AugAssign):
-            continue
+    for node in site.each(ast.AugAssign):
         old, line = SIGN[type(node.op)], site.line(node)
         others = [(new, cost) for new, cost in _OTHERS[old] if new not in {"and", "or"}]
         for new, cost in others:
@@ -185,9 +183,7 @@ def _gathered(scope: MutationContext, target: ast.Subscript, value: ast.expr) ->
 def operands(scope: MutationContext) -> Iterator[Mutation]:
     """Operands exchanged (only where order matters), or one of them dropped."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.BinOp):
-            continue
+    for node in site.each(ast.BinOp):
         left, right = site.text(node.left), site.text(node.right)
         sign = SIGN[type(node.op)]
         if sign in {"-", "/", "//", "%", "**", "<<", ">>"} or (
@@ -206,9 +202,7 @@ def _numeric(node: ast.expr) -> bool:
 def regrouped(scope: MutationContext) -> Iterator[Mutation]:
     """`a + b / 2` becomes `(a + b) / 2`, and brackets removed likewise: 2.2."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.BinOp):
-            continue
+    for node in site.each(ast.BinOp):
         sign = SIGN[type(node.op)]
         inner = node.right
         while isinstance(inner, ast.BinOp):

@@ -77,13 +77,12 @@ def _relatives(name: str) -> list[str]:
 def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another attribute or method on the same object."""
     site = scope.site
-    used = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
+    used = {n.attr for n in site.each(ast.Attribute)}
     beside = _beside(scope, used)
-    for node in site.nodes:
-        if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Del):
+    for node in site.each(ast.Attribute):
+        if isinstance(node.ctx, ast.Del):
             continue
-        place = site.places[node]
-        called = isinstance(place.parent, ast.Call) and place.field == "func"
+        called = site.is_called(node)
         options = dict.fromkeys(_relatives(node.attr), 1.6)
         own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
         callables = set(scope.around.methods)
@@ -132,8 +131,8 @@ def _held(owner: ast.ClassDef) -> Iterator[str]:
 def receivers(scope: MutationContext) -> Iterator[Mutation]:
     """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 3.8."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+    for node in site.each(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
             continue
         place = site.places[node]
         if isinstance(place.parent, ast.Call) and place.field == "func":
@@ -154,12 +153,10 @@ def methods(scope: MutationContext) -> Iterator[Mutation]:
         for name, method in scope.around.methods.items()
         if len(method.args.args) == 1 and not method.decorator_list and not name.startswith("__")
     ]
-    for node in site.nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+    for node in site.each(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
             continue
-        place = site.places[node]
-        called = isinstance(place.parent, ast.Call) and place.field == "func"
-        if called or node.attr not in scope.around.attributes:
+        if site.is_called(node) or node.attr not in scope.around.attributes:
             continue
         endless = isinstance(node.value, ast.Name) and node.value.id == scope.receiver()
         for name in plain:
@@ -172,18 +169,17 @@ def methods(scope: MutationContext) -> Iterator[Mutation]:
 def extensions(scope: MutationContext) -> Iterator[Mutation]:
     """An attribute the function uses is read from a name: `node` to `node.next`, 3.0."""
     site = scope.site
-    reads: dict[str, None] = {}
-    for node in site.nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            place = site.places[node]
-            if not (isinstance(place.parent, ast.Call) and place.field == "func"):
-                reads[node.attr] = None
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+    reads = dict.fromkeys(
+        node.attr
+        for node in site.each(ast.Attribute)
+        if isinstance(node.ctx, ast.Load) and not site.is_called(node)
+    )
+    for node in site.each(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
             continue
-        place = site.places[node]
-        if isinstance(place.parent, ast.Call) and place.field == "func":
+        if site.is_called(node):
             continue
+        above = site.places[node].parent
         for attr in reads:
-            if not (isinstance(place.parent, ast.Attribute) and place.parent.attr == attr):
+            if not (isinstance(above, ast.Attribute) and above.attr == attr):
                 yield site.put(node, Text(f"{node.id}.{attr}"), 3.0)

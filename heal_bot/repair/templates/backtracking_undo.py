@@ -23,7 +23,7 @@ def backtracks(scope: MutationContext) -> Iterator[Mutation]:
     site, function = scope.site, scope.site.function
     if function is None:
         return
-    taken = {ast.unparse(n.func) for n in site.nodes if isinstance(n, ast.Call)}
+    taken = {ast.unparse(n.func) for n in site.each(ast.Call)}
     for block in site.blocks():
         for at, statement in enumerate(block):
             back, undone = _back(statement)

@@ -17,9 +17,7 @@ from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, T
 def operators(scope: MutationContext) -> Iterator[Mutation]:
     """`and` for `or` and the other way round, over all operands or between two of them."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.BoolOp):
-            continue
+    for node in site.each(ast.BoolOp):
         old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         line = site.line(node)
         pairs = list(zip(node.values, node.values[1:], strict=False))
@@ -42,9 +40,7 @@ def operators(scope: MutationContext) -> Iterator[Mutation]:
 def dropped_operands(scope: MutationContext) -> Iterator[Mutation]:
     """`a and b` becomes `a` or `b`: 2.0."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.BoolOp):
-            continue
+    for node in site.each(ast.BoolOp):
         word = "and" if isinstance(node.op, ast.And) else "or"
         own, needed = (AND, NOT) if word == "and" else (OR, AND)
         for skipped in range(len(node.values)):

@@ -61,10 +61,9 @@ def _wrappable(site: TargetAst, node: ast.expr) -> bool:
         return False
     if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         return False
-    place = site.places[node]
-    if isinstance(place.parent, ast.Call) and place.field == "func":
+    if site.is_called(node):
         return False
-    if isinstance(place.parent, ast.Expr | ast.AnnAssign | ast.Delete | ast.Starred):
+    if isinstance(site.places[node].parent, ast.Expr | ast.AnnAssign | ast.Delete | ast.Starred):
         return False
     return not isinstance(node, ast.Constant | ast.JoinedStr) and not _is_written(site, node)
 
@@ -118,7 +117,7 @@ def insertions(scope: MutationContext) -> Iterator[Mutation]:
 
 def _marked(scope: MutationContext) -> list[tuple[str, float]]:
     """The marks that a function writes or splits at, taken from the edges of a text."""
-    texts = (n.value for n in scope.site.nodes if isinstance(n, ast.Constant))
+    texts = (n.value for n in scope.site.each(ast.Constant))
     marks = dict.fromkeys(t for t in texts if isinstance(t, str) and 0 < len(t) < 3)
     return [
         (f"{method}({mark!r})".replace("'", '"'), cost)
@@ -130,12 +129,11 @@ def _marked(scope: MutationContext) -> list[tuple[str, float]]:
 
 def _inner(scope: MutationContext) -> list[str]:
     """Functions of one argument that the function defines for itself, and calls."""
-    called = {n.func.id for n in scope.site.nodes
-              if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}  # fmt: skip
+    called = {n.func.id for n in scope.site.each(ast.Call) if isinstance(n.func, ast.Name)}
     return [
         s.name
-        for s in scope.site.statements
-        if isinstance(s, ast.FunctionDef) and len(s.args.args) == 1 and s.name in called
+        for s in scope.site.each(ast.FunctionDef)
+        if len(s.args.args) == 1 and s.name in called
     ]
 
 

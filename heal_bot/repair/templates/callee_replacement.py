@@ -35,8 +35,8 @@ _FAMILIES = (
 def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another function for every called name."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+    for node in site.each(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
             continue
         place = site.places[node]
         if not (isinstance(place.parent, ast.Call) and place.field == "func"):

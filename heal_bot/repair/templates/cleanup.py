@@ -13,7 +13,7 @@ from typing import TypeGuard
 from heal_bot.repair.templates.indentation import indented, is_multiline
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import newline, step
-from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.repair.templates.target_ast import TargetAst, last_name
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
 _JUMPS = ast.Return | ast.Break | ast.Continue
@@ -31,7 +31,7 @@ def finally_done(scope: MutationContext) -> Iterator[Mutation]:
     site, function = scope.site, scope.site.function
     if function is None:
         return
-    managed = any(_last_name(mark) in _MANAGERS for mark in function.decorator_list)
+    managed = any(_called_name(mark) in _MANAGERS for mark in function.decorator_list)
     for block in site.blocks():
         for at, statement in enumerate(block[:-1]):
             if managed and isinstance(statement, ast.Expr | ast.Assign) and _yields(statement):
@@ -41,10 +41,9 @@ def finally_done(scope: MutationContext) -> Iterator[Mutation]:
                     yield from _in_finally(site, block[at + 1 : end], block[end : end + 1], _PAIR)
 
 
-def _last_name(node: ast.expr) -> str:
+def _called_name(node: ast.expr) -> str:
     """What a function or decorator is called, whatever it is read from."""
-    head = node.func if isinstance(node, ast.Call) else node
-    return head.attr if isinstance(head, ast.Attribute) else getattr(head, "id", "")
+    return last_name(getattr(node, "func", node))
 
 
 def _yields(statement: ast.Expr | ast.Assign) -> bool:
@@ -66,7 +65,7 @@ def _is_pair(one: ast.stmt, other: ast.stmt) -> bool:
     if did is None or not isinstance(undoes, ast.Attribute):
         return False
     same = ast.unparse(owner) == ast.unparse(undoes.value)
-    return same and _PAIRS.get(_last_name(did)) == undoes.attr
+    return same and _PAIRS.get(_called_name(did)) == undoes.attr
 
 
 def _set_between(block: list[ast.stmt]) -> bool:

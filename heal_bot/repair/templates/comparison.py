@@ -33,9 +33,7 @@ _OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
 def comparisons(scope: MutationContext) -> Iterator[Mutation]:
     """Every other operator for every comparison."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Compare):
-            continue
+    for node in site.each(ast.Compare):
         operands = [node.left, *node.comparators]
         for left, op, right in zip(operands, node.ops, node.comparators, strict=False):
             old = _SIGN[type(op)]

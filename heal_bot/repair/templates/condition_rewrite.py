@@ -69,7 +69,7 @@ def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, float]
 
 def _values(scope: MutationContext) -> list[str]:
     """Short texts that the function compares with or that tests expect, as source."""
-    own = [n.value for n in scope.site.nodes if isinstance(n, ast.Constant)]
+    own = [n.value for n in scope.site.each(ast.Constant)]
     texts = [t for t in [*own, *scope.evidence.constants] if isinstance(t, str) and len(t) < 20]
     return [repr(text) for text in dict.fromkeys(texts)][:6]
 

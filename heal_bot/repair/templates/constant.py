@@ -37,10 +37,10 @@ def _literal(value: object) -> Text:
 def numbers(scope: MutationContext) -> Iterator[Mutation]:
     """Other numbers for every number."""
     site = scope.site
-    own = {n.value for n in site.nodes if isinstance(n, ast.Constant) and type(n.value) is int}
+    own = {n.value for n in site.each(ast.Constant) if type(n.value) is int}
     wanted = [*scope.evidence.of(int), *scope.evidence.of(float)]
-    for node in site.nodes:
-        if not isinstance(node, ast.Constant) or type(node.value) not in {int, float}:
+    for node in site.each(ast.Constant):
+        if type(node.value) not in {int, float}:
             continue
         value = node.value
         if not isinstance(value, int | float):
@@ -97,11 +97,11 @@ def booleans(scope: MutationContext) -> Iterator[Mutation]:
 def texts(scope: MutationContext) -> Iterator[Mutation]:
     """Other text for every short text: what tests expect, siblings, case, edges, one character."""
     site = scope.site
-    own = [n.value for n in site.nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    own = [n.value for n in site.each(ast.Constant) if isinstance(n.value, str)]
     wanted = [t for t in scope.evidence.of(str) if isinstance(t, str)]
     elsewhere = scope.around.texts
-    for node in site.nodes:
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+    for node in site.each(ast.Constant):
+        if not isinstance(node.value, str):
             continue
         value = node.value
         if len(value) > 200 or "\n" in site.segment(node):
@@ -199,9 +199,7 @@ def named(scope: MutationContext) -> Iterator[Mutation]:
     """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
     site = scope.site
     kinds = {int: "number", float: "number", str: "text", bool: "boolean"}
-    for node in site.nodes:
-        if not isinstance(node, ast.Constant):
-            continue
+    for node in site.each(ast.Constant):
         parent = site.places[node].parent
         if isinstance(parent, ast.Expr | ast.UnaryOp | ast.Dict | ast.MatchValue):
             continue

@@ -23,8 +23,8 @@ _WITH = {"append": "[{}]", "add": "{{{}}}", "extend": "list({})", "update": "dic
 def orders(scope: MutationContext) -> Iterator[Mutation]:
     """A branch comes before an earlier one."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.If) or site.source.startswith(b"elif", site.start(node)):
+    for node in site.each(ast.If):
+        if site.source.startswith(b"elif", site.start(node)):
             continue
         branches = _branches(site, node)
         spans = [span for test, body in branches for span in (test, body)]

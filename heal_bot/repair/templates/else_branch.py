@@ -54,8 +54,8 @@ def into_else(scope: MutationContext) -> Iterator[Mutation]:
 
 def _out_of_else(site: TargetAst) -> Iterator[Mutation]:
     """What an `else` holds follows the `if`, whatever that did: 2.6."""
-    for node in site.statements:
-        if not isinstance(node, ast.If) or not node.orelse:
+    for node in site.each(ast.If):
+        if not node.orelse:
             continue
         first, last = node.orelse[0], node.orelse[-1]
         step, span = step_of(site, first, node), site.whole(last)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from heal_bot.repair.templates.guard_clauses import leaves
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import block
+from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit
 
 _NEVER = {"AssertionError", "Failed", "NameError", "UnboundLocalError", "SyntaxError",
@@ -54,9 +55,7 @@ def handlers(scope: MutationContext) -> Iterator[Mutation]:
     """Every handler's type becomes the raised one, or catches it besides."""
     site = scope.site
     for kind in _raised(scope):
-        for node in site.statements:
-            if not isinstance(node, ast.Try):
-                continue
+        for node in site.each(ast.Try):
             for handler in node.handlers:
                 if handler.type is None or handler.type not in site.places:
                     continue
@@ -91,8 +90,7 @@ def raised(scope: MutationContext) -> Iterator[Mutation]:
 
 def _is_exception(made: ast.ClassDef) -> bool:
     """Whether a class is one by the names of its bases."""
-    bases = [getattr(base, "attr", getattr(base, "id", "")) for base in made.bases]
-    return any(name.endswith(("Error", "Exception")) for name in bases)
+    return any(last_name(base).endswith(("Error", "Exception")) for base in made.bases)
 
 
 def attempts(scope: MutationContext) -> Iterator[Mutation]:

@@ -31,8 +31,8 @@ def names(scope: MutationContext) -> Iterator[Mutation]:
     """An undefined name becomes the closest one in scope, or an attribute of the instance."""
     site, receiver = scope.site, scope.receiver()
     missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or node.id not in missing:
+    for node in site.each(ast.Name):
+        if node.id not in missing:
             continue
         known = [*scope.visible(node), *scope.around.globals(), *sorted(BUILTINS)]
         for rank, name in enumerate(get_close_matches(node.id, known, n=6, cutoff=0.5)):
@@ -46,13 +46,13 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
     """An absent attribute becomes the closest one that the module spells."""
     site = scope.site
     missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
-    spelled = {n.attr for n in site.nodes if isinstance(n, ast.Attribute)}
+    spelled = {n.attr for n in site.each(ast.Attribute)}
     methods = {m for kind in (str, list, dict, set) for m in dir(kind) if m[0] != "_"}
     module = {*scope.around.attributes, *scope.around.methods, *scope.around.spelled}
     known = sorted({*module, *spelled, *methods} - missing)
     none = any("'NoneType'" in m for m in scope.evidence.messages)
-    for node in site.nodes:
-        if not isinstance(node, ast.Attribute) or node.attr not in missing:
+    for node in site.each(ast.Attribute):
+        if node.attr not in missing:
             continue
         end, line = site.end(node), site.line(node)
         for rank, name in enumerate(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
@@ -167,17 +167,14 @@ def zeros(scope: MutationContext) -> Iterator[Mutation]:
 def unbound(scope: MutationContext) -> Iterator[Mutation]:
     """A name that has no value on some path gets one before the first statement that may miss."""
     site = scope.site
-    function = site.function
     missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
-    if function is None:
-        return
-    starts = [s for s in function.body if s in site.places]
     for name in sorted(missing):
         for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
-            for anchor in starts[:6]:
+            for anchor in site.body[:6]:
                 yield from before(site, anchor, (f"{name} = {code}",), 2.0)
-        for word in ("global", "nonlocal") if starts else ():
-            yield from before(site, starts[0], (f"{word} {name}",), 1.8)
+        for word in ("global", "nonlocal"):
+            for anchor in site.body[:1]:
+                yield from before(site, anchor, (f"{word} {name}",), 1.8)
 
 
 def types(scope: MutationContext) -> Iterator[Mutation]:

@@ -23,8 +23,8 @@ _OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
 
 def fields(scope: MutationContext) -> Iterator[Mutation]:
     """One name, number, operator, format or piece of text of an f-string changes."""
-    for node in scope.site.nodes:
-        if not isinstance(node, ast.JoinedStr) or "\n" in scope.site.segment(node):
+    for node in scope.site.each(ast.JoinedStr):
+        if "\n" in scope.site.segment(node):
             continue
         for index, part in enumerate(ast.walk(node)):
             for cost, turn in _turns(scope, node, part):

@@ -25,10 +25,9 @@ _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boole
 def leaves(scope: MutationContext) -> list[tuple[str, float]]:
     """Ways to leave a function early with the extra cost of each, the likely first."""
     site = scope.site
-    paths = [s for s in site.statements if isinstance(s, ast.Return)]
     ways: dict[str, float] = {}
     kinds: dict[str, None] = {}
-    for path in paths:
+    for path in site.each(ast.Return):
         if path.value is None:
             ways.setdefault("return", 0.0)
             continue
@@ -90,10 +89,8 @@ def _attribute_conditions(scope: MutationContext, none: bool) -> list[tuple[str,
     for node in scope.site.nodes:
         match node:
             case ast.Attribute(value=ast.Name(), ctx=ast.Load()) | ast.Subscript(ctx=ast.Load()):
-                place = scope.site.places[node]
                 code = scope.site.segment(node)
-                called = isinstance(place.parent, ast.Call) and place.field == "func"
-                if not called and len(code) < 40 and "\n" not in code:
+                if not scope.site.is_called(node) and len(code) < 40 and "\n" not in code:
                     codes[code] = None
     found = []
     for code in list(codes)[:8]:
@@ -105,12 +102,11 @@ def _attribute_conditions(scope: MutationContext, none: bool) -> list[tuple[str,
 def early(scope: MutationContext) -> Iterator[Mutation]:
     """A guard before the first statement of the function, and before every other statement."""
     site = scope.site
-    function = site.function
-    if function is None:
+    if site.function is None:
         return
     ways = leaves(scope)
     crash = bool(scope.evidence.kinds - {"AssertionError"})
-    first = next((s for s in function.body if s in site.places), None)
+    first = next(iter(site.body), None)
     for anchor in [first, *(s for s in site.statements if s is not first)]:
         if anchor is None or (isinstance(anchor, ast.Return) and anchor.value is None):
             continue
@@ -137,9 +133,8 @@ def _is_of(loop: ast.For | ast.While, condition: str) -> bool:
 
 def defaults(scope: MutationContext) -> Iterator[Mutation]:
     """A parameter that may be None or of another type is made usable first: 2.6 to 3.4."""
-    site = scope.site
-    function = site.function
-    first = next((s for s in function.body if s in site.places), None) if function else None
+    site, function = scope.site, scope.site.function
+    first = next(iter(site.body), None)
     if function is None or first is None:
         return
     for arg in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):

@@ -22,9 +22,7 @@ def written_out(scope: MutationContext) -> Iterator[Mutation]:
     """A literal becomes the name whose default it is."""
     site = scope.site
     known = [*_parameters(scope), *_attributes(scope)]
-    for node in site.nodes if known else ():
-        if not isinstance(node, ast.Constant):
-            continue
+    for node in site.each(ast.Constant) if known else ():
         place = site.places[node]
         # As a pattern a name takes whatever comes.
         if isinstance(place.parent, ast.Expr | ast.arguments | ast.JoinedStr | ast.MatchValue):

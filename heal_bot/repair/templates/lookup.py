@@ -57,11 +57,9 @@ def items(scope: MutationContext) -> Iterator[Mutation]:
     """An index appears, goes or turns to the other end."""
     site = scope.site
     for node in site.nodes:
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or site.is_called(node):
             continue
         place = site.places[node]
-        if isinstance(place.parent, ast.Call) and place.field == "func":
-            continue
         match node:
             case ast.Subscript(value=value, slice=key):
                 if not isinstance(key, ast.Slice):
@@ -99,8 +97,8 @@ def widths(scope: MutationContext) -> Iterator[Mutation]:
 def indexed(scope: MutationContext) -> Iterator[Mutation]:
     """A name becomes an item of a container by an index in scope, `row` to `rows[i]`: 3.2."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+    for node in site.each(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
             continue
         place = site.places[node]
         if isinstance(place.parent, ast.Call | ast.Subscript) and place.field in {"func", "value"}:
@@ -117,10 +115,8 @@ def stores(scope: MutationContext) -> Iterator[Mutation]:
     places: dict[str, None] = {}
     for node in site.nodes:
         if isinstance(node, ast.Subscript | ast.Attribute):
-            place = site.places[node]
             code = site.segment(node)
-            called = isinstance(place.parent, ast.Call) and place.field == "func"
-            if not called and len(code) < 50 and "\n" not in code and ":" not in code:
+            if not site.is_called(node) and len(code) < 50 and "\n" not in code and ":" not in code:
                 places[code] = None
     for statement in site.statements:
         match statement:

@@ -50,9 +50,7 @@ def iterables(scope: MutationContext) -> Iterator[Mutation]:
 def steps(scope: MutationContext) -> Iterator[Mutation]:
     """A `while` loop gets a step of a name in its condition, before or after its last statement."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.While):
-            continue
+    for node in site.each(ast.While):
         names = dict.fromkeys(n.id for n in ast.walk(node.test) if isinstance(n, ast.Name))
         names.update(dict.fromkeys(n for n in scope.visible(node)[:6]))
         for rank, name in enumerate(names):
@@ -182,7 +180,7 @@ def _only_grown(scope: MutationContext) -> Iterator[str]:
         if isinstance(node, ast.Compare)
         for part in (node.left, *node.comparators)
     }
-    used = {ast.unparse(node) for node in scope.site.nodes if isinstance(node, ast.Attribute)}
+    used = {ast.unparse(node) for node in scope.site.each(ast.Attribute)}
     grown = {ast.unparse(n.target) for n in nodes if isinstance(n, ast.AugAssign)}
     stored = [ast.unparse(t) for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
     for statement in begin.body if begin is not None else ():

@@ -62,9 +62,7 @@ def _both(scope: MutationContext, node: ast.expr, other: str, cost: float) -> It
 def _owners(scope: MutationContext) -> list[str]:
     """The names that attributes are read from; their values may be of one class."""
     read = dict.fromkeys(
-        n.value.id
-        for n in scope.site.nodes
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+        n.value.id for n in scope.site.each(ast.Attribute) if isinstance(n.value, ast.Name)
     )
     return [name for name in read if name != "self" or scope.receiver() == "self"]
 

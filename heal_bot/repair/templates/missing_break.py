@@ -19,8 +19,8 @@ _JUMPS = ast.Break | ast.Continue | ast.Return | ast.Raise
 def found(scope: MutationContext) -> Iterator[Mutation]:
     """A branch in a loop ends with a jump."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.If) or isinstance(node.body[-1], _JUMPS):
+    for node in site.each(ast.If):
+        if isinstance(node.body[-1], _JUMPS):
             continue
         loop = next((a for a in scope.above(node) if isinstance(a, LOOPS)), None)
         if loop is None:

@@ -24,11 +24,11 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
     missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
     if function is None or not missing:
         return
-    inner = {n.name for n in scope.site.statements if isinstance(n, ast.FunctionDef)}
+    inner = {n.name for n in scope.site.each(ast.FunctionDef)}
     read = {
         (n.value.id, n.attr)
-        for n in scope.site.nodes
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+        for n in scope.site.each(ast.Attribute)
+        if isinstance(n.value, ast.Name)
     }
     pairs = sorted((owner, name) for owner, name in read if owner in inner and name in missing)
     receiver = scope.receiver() if function.name == "__init__" else None
@@ -51,9 +51,9 @@ def _values(scope: MutationContext, name: str) -> Iterator[tuple[str, float]]:
 
 def _from_base(scope: MutationContext) -> Iterator[Mutation]:
     """The first statement calls the base's `__init__`, with ever more of the own parameters."""
-    function = scope.site.function
+    site, function = scope.site, scope.site.function
     owner = scope.around.classes.get(scope.site.target.qualname.rpartition(".")[0])
-    first = next((s for s in function.body if s in scope.site.places), None) if function else None
+    first = next(iter(site.body), None)
     if function is None or first is None or owner is None or not owner.bases:
         return
     if "super()" in scope.site.segment(function):

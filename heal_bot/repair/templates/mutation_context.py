@@ -130,7 +130,7 @@ def _unused(site: TargetAst) -> tuple[str, ...]:
     """The parameters that a function's body does not read."""
     if site.function is None:
         return ()
-    read = {node.id for node in site.nodes if isinstance(node, ast.Name)} | {"self", "cls", "_"}
+    read = {node.id for node in site.each(ast.Name)} | {"self", "cls", "_"}
     return tuple(name for name in _parameters(site.function.args) if name not in read)
 
 
@@ -141,10 +141,8 @@ def _idle(scope: MutationContext) -> frozenset[str]:
         return frozenset()
     read = {
         node.id
-        for node in site.nodes
-        if isinstance(node, ast.Name)
-        and not isinstance(node.ctx, ast.Store)
-        and node.id not in _set(site.places[node].statement)
+        for node in site.each(ast.Name)
+        if not isinstance(node.ctx, ast.Store) and node.id not in _set(site.places[node].statement)
     }
     for node in ast.walk(site.root):
         match node:
@@ -174,9 +172,7 @@ def look(site: TargetAst, around: ModuleContext, evidence: FailureHints) -> Muta
             for name in _parameters(node.args):
                 scope.bindings.append((name, node.lineno, node))
                 _hint(scope, name, node.args)
-    for use in site.nodes:
-        if not isinstance(use, ast.Name):
-            continue
+    for use in site.each(ast.Name):
         if isinstance(use.ctx, ast.Store):
             scope.bindings.append((use.id, use.lineno, _binder(scope, use)))
         kind = usage(site.places[use].parent, site.places[use].field)

@@ -55,9 +55,7 @@ def _unfilled(scope: MutationContext) -> Iterator[tuple[str, str]]:
     filled: set[str] = set()
     stored: dict[str, int] = {}
     read: set[str] = set()
-    for node in site.nodes:
-        if not isinstance(node, ast.Name):
-            continue
+    for node in site.each(ast.Name):
         parent = site.places[node].parent
         if not isinstance(node.ctx, ast.Load):
             stored[node.id] = stored.get(node.id, 0) + 1
@@ -165,9 +163,7 @@ def _begun(scope: MutationContext) -> list[str]:
 
 def _worklists(site: TargetAst) -> Iterator[tuple[str, str]]:
     """What a `while` loop takes from until it is empty, and that gets nothing in the loop."""
-    for loop in site.statements:
-        if not isinstance(loop, ast.While):
-            continue
+    for loop in site.each(ast.While):
         asked = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)}
         used = [n for n in ast.walk(loop) if isinstance(n, ast.Attribute)]
         for name in sorted(asked):
@@ -212,7 +208,7 @@ def _outer(scope: MutationContext) -> Iterator[tuple[str, str]]:
 
     A plain value is left out: to rebind it takes a `nonlocal` besides.
     """
-    read = {node.id for node in scope.site.nodes if isinstance(node, ast.Name)}
+    read = {node.id for node in scope.site.each(ast.Name)}
     for function in scope.around.enclosing:
         nodes = list(ast.walk(function))
         filled = {

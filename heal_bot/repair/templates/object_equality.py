@@ -39,8 +39,8 @@ def comparable(scope: MutationContext) -> Iterator[Mutation]:
     if function is None or function.name not in _COMPARISONS or not owner:
         return
     args = [*function.args.posonlyargs, *function.args.args]
-    first = next((s for s in function.body if s in site.places), None)
-    if len(args) == 2 and first is not None and "AttributeError" in scope.evidence.kinds:
+    crashed = len(args) == 2 and "AttributeError" in scope.evidence.kinds
+    for first in site.body[:1] if crashed else ():
         test = f"if not isinstance({args[1].arg}, {owner}):"
         yield from before(site, first, (test, "\treturn NotImplemented"), 1.8)
 

@@ -70,9 +70,7 @@ def raises(scope: MutationContext, node: ast.AST) -> list[str]:
 def passes(scope: MutationContext) -> Iterator[Mutation]:
     """Every `pass` that stands in a larger function becomes a statement."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.Pass) or len(site.statements) < 2:
-            continue
+    for node in site.each(ast.Pass) if len(site.statements) > 1 else ():
         options: dict[str, float] = {}
         for rank, code in enumerate(raises(scope, node)):
             options.setdefault(code, 2.2 + 0.1 * rank)
@@ -127,11 +125,9 @@ def _taken_back(code: str) -> str:
 def refusals(scope: MutationContext) -> Iterator[Mutation]:
     """Where a test waits for an exception in vain, a guard raises it."""
     site = scope.site
-    function = site.function
-    if function is None or not scope.evidence.missing():
+    if not scope.evidence.missing():
         return
-    anchors = [s for s in function.body if s in site.places][:6]
-    for place, anchor in enumerate(anchors):
+    for place, anchor in enumerate(site.body[:6]):
         ways = raises(scope, anchor)[: len(scope.evidence.missing())]
         asked = [*_types(scope, anchor), *conditions(scope, anchor), *_orders(scope, anchor)]
         for condition, dear in asked:

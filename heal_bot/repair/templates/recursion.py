@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.guard_clauses import leaves
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before
+from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _NUMBERS = ("{0} == 0", "{0} <= 0", "{0} < 2", "{0} <= 1", "{0} == 1", "{0} < 0")
@@ -25,15 +26,11 @@ def ends(scope: MutationContext) -> Iterator[Mutation]:
     function = scope.site.function
     if function is None or "RecursionError" not in scope.evidence.kinds:
         return
-    calls = [n for n in scope.site.nodes if isinstance(n, ast.Call) and _name(n) == function.name]
+    calls = [n for n in scope.site.each(ast.Call) if last_name(n.func) == function.name]
     for call in calls:
         yield from _smaller(scope, call)
     if calls:
         yield from _bases(scope)
-
-
-def _name(call: ast.Call) -> str:
-    return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 def _smaller(scope: MutationContext, call: ast.Call) -> Iterator[Mutation]:
@@ -54,8 +51,8 @@ def _smaller(scope: MutationContext, call: ast.Call) -> Iterator[Mutation]:
 def _conditions(scope: MutationContext, name: str) -> list[tuple[str, ...]]:
     """What a base case may ask of a parameter, from how it is used."""
     kinds = scope.kinds.get(name, set())
-    attributes = (n for n in scope.site.nodes if isinstance(n, ast.Attribute))
-    if any(isinstance(n.value, ast.Name) and n.value.id == name for n in attributes):
+    owners = (n.value for n in scope.site.each(ast.Attribute))
+    if any(isinstance(owner, ast.Name) and owner.id == name for owner in owners):
         return [("{0} is None",)]
     if "number" in kinds:
         return [_NUMBERS]
@@ -64,7 +61,7 @@ def _conditions(scope: MutationContext, name: str) -> list[tuple[str, ...]]:
 
 def _bases(scope: MutationContext) -> Iterator[Mutation]:
     site, function = scope.site, scope.site.function
-    first = next((s for s in function.body if s in site.places), None) if function else None
+    first = next(iter(site.body), None)
     if function is None or first is None:
         return
     spec = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]

@@ -28,10 +28,8 @@ def expressions(scope: MutationContext) -> list[Text]:
     for node in scope.site.nodes:
         if isinstance(node, _NOT_ALONE):
             continue
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
-            continue
-        place = scope.site.places[node]
-        if isinstance(place.parent, ast.Call) and place.field == "func":
+        stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+        if stored or scope.site.is_called(node):
             continue
         code = scope.site.segment(node)
         if len(code) <= 60 and "\n" not in code:
@@ -42,13 +40,9 @@ def expressions(scope: MutationContext) -> list[Text]:
 def returns(scope: MutationContext) -> Iterator[Mutation]:
     """Another value for every `return`."""
     site = scope.site
-    paths = [s for s in site.statements if isinstance(s, ast.Return)]
+    paths = list(site.each(ast.Return))
     kinds = {value_kind(p.value) for p in paths if p.value is not None} - {""}
-    counts = {
-        s.target.id
-        for s in site.statements
-        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
-    }
+    counts = {s.target.id for s in site.each(ast.AugAssign) if isinstance(s.target, ast.Name)}
     for path in paths:
         options: dict[str, float] = {}
         for other in paths:

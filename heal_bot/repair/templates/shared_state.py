@@ -27,7 +27,7 @@ _CHANGING = {
 def defaults(scope: MutationContext) -> Iterator[Mutation]:
     """A default that is made once becomes None, and is made in each call that needs it."""
     site, function = scope.site, scope.site.function
-    first = next((s for s in function.body if s in site.places), None) if function else None
+    first = next(iter(site.body), None)
     if function is None or first is None:
         return
     for arg, default in functions.list_defaults(function.args):

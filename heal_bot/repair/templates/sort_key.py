@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.module_context import Function
 from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import UNARY, Mutation, Text
 
 _SORTS = {"sorted", "sort", "min", "max", "nsmallest", "nlargest"}
@@ -20,8 +21,8 @@ _MOST = 6
 def ties(scope: MutationContext) -> Iterator[Mutation]:
     """A further key for every key of a sort, and the key first that a plain function makes."""
     site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.Call) or _name(node.func) not in _SORTS:
+    for node in site.each(ast.Call):
+        if last_name(node.func) not in _SORTS:
             continue
         for key in (k.value for k in node.keywords if k.arg == "key"):
             match key:
@@ -90,7 +91,3 @@ def _set(begin: Function) -> dict[str, None]:
         and isinstance(node.value, ast.Name)
         and node.value.id == "self"
     }
-
-
-def _name(function: ast.expr) -> str:
-    return getattr(function, "id", getattr(function, "attr", ""))

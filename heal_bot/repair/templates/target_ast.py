@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from heal_bot.core.model import Target
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, demand, level, says
 from heal_bot.source import guard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Kind = TypeVar("Kind", bound=ast.AST)
 _BRACKETED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant)
 _SKIPPED = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
 _MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
@@ -60,6 +62,16 @@ class TargetAst:
         """The function the target is, if it is one."""
         root = self.root if self.target.kind == "function" else None
         return root if isinstance(root, Function) else None
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements of the function itself, without its docstring."""
+        return [s for s in self.function.body if s in self.places] if self.function else []
+
+    def each(self, kind: type[Kind]) -> Iterator[Kind]:
+        """The expressions or statements inside the target that are of a kind, in source order."""
+        listed = self.statements if issubclass(kind, ast.stmt) else self.nodes
+        return (node for node in listed if isinstance(node, kind))
 
     def own(self, text: str) -> str:
         """A changed source without what was added to parse it."""
@@ -120,6 +132,11 @@ class TargetAst:
         if isinstance(body, list) and body:
             last = max(statement.lineno, body[0].lineno - 1)
         return statement.lineno, last
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Whether a node is the function of a call."""
+        place = self.places[node]
+        return isinstance(place.parent, ast.Call) and place.field == "func"
 
     def required(self, node: ast.AST) -> int:
         """The binding strength that the place of a node asks for."""
@@ -197,6 +214,11 @@ def called(node: ast.AST) -> str:
         case ast.Call(func=ast.Name(id=name)):
             return name
     return ""
+
+
+def last_name(node: ast.expr) -> str:
+    """A name, or the attribute at the end of an expression; '' for anything else."""
+    return getattr(node, "id", getattr(node, "attr", ""))
 
 
 def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> TargetAst:

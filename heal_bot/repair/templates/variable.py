@@ -21,35 +21,30 @@ from heal_bot.repair.templates.text_edits import Mutation, Text
 def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Every other visible name for every name that is read."""
     site = scope.site
-    reads = Counter(
-        n.id for n in site.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    )
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Del):
+    reads = Counter(n.id for n in site.each(ast.Name) if isinstance(n.ctx, ast.Load))
+    for node in site.each(ast.Name):
+        if isinstance(node.ctx, ast.Del):
             continue
-        place = site.places[node]
         if node.id in BUILTINS | {"self", "cls"}:
             continue
-        called = isinstance(place.parent, ast.Call) and place.field == "func"
         base = 1.9 if isinstance(node.ctx, ast.Load) else 2.6
         # A name that nothing reads any more is seldom what its author meant.
         base += 0.8 if reads[node.id] == 1 and isinstance(node.ctx, ast.Load) else 0.0
         for name in scope.visible(node):
             if name != node.id:
-                extra = scope.clash(node.id, name) + (1.0 if called else 0.0)
+                extra = scope.clash(node.id, name) + (1.0 if site.is_called(node) else 0.0)
                 yield site.put(node, Text(name), base + extra)
 
 
 def attributes_for_names(scope: MutationContext) -> Iterator[Mutation]:
     """`limit` becomes `self.limit`; a local name becomes a module constant: 2.4 to 3.4."""
     site, receiver = scope.site, scope.receiver()
-    for node in site.nodes:
-        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Del):
+    for node in site.each(ast.Name):
+        if isinstance(node.ctx, ast.Del):
             continue
         if node.id in BUILTINS | {"self", "cls"}:
             continue
-        place = site.places[node]
-        if receiver and not (isinstance(place.parent, ast.Call) and place.field == "func"):
+        if receiver and not site.is_called(node):
             for name in scope.around.attributes:
                 if name in scope.around.methods and name != node.id:
                     continue

@@ -165,8 +165,8 @@ def _asked(scope: MutationContext) -> list[tuple[str, float]]:
 def repeated(scope: MutationContext) -> Iterator[Mutation]:
     """`if old: old.pop()` becomes `while old: old.pop()` where the body changes what is asked."""
     site = scope.site
-    for node in site.statements:
-        if not isinstance(node, ast.If) or node.orelse:
+    for node in site.each(ast.If):
+        if node.orelse:
             continue
         begin, line = site.start(node), site.line(node)
         if site.source[begin : begin + 3] != b"if " or not _asks_what_it_changes(node):
