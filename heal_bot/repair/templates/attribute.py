@@ -183,3 +183,21 @@ def extensions(scope: MutationContext) -> Iterator[Mutation]:
         for attr in reads:
             if not (isinstance(above, ast.Attribute) and above.attr == attr):
                 yield site.put(node, Text(f"{node.id}.{attr}"), 3.0)
+
+
+def chained(scope: MutationContext) -> Iterator[Mutation]:
+    """Two methods called one after the other change places, as in `s.strip().split()`: 1.9."""
+    site = scope.site
+    for node in site.nodes:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call(func=ast.Attribute(value=first)) as inner)
+            ):
+                begin, middle, end = site.end(first), site.end(inner), site.end(node)
+            case _:
+                continue
+        one = site.source[begin:middle].decode()
+        other = site.source[middle:end].decode()
+        if one != other and "\n" not in one + other and one[:1] == other[:1] == ".":
+            why = says(one + other, other + one, site.line(node))
+            yield Mutation((TextEdit(begin, end, other + one),), 1.9, site.line(node), why)

@@ -10,9 +10,8 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from heal_bot.repair.templates.indentation import indented, is_multiline
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.statement_insertion import newline, step
+from heal_bot.repair.templates.statement_insertion import indented, is_multiline, newline, step
 from heal_bot.repair.templates.target_ast import TargetAst, last_name
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 

@@ -11,9 +11,14 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from heal_bot.repair.templates.indentation import indented, is_multiline, outdented, step_of
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.statement_insertion import newline
+from heal_bot.repair.templates.statement_insertion import (
+    indented,
+    is_multiline,
+    newline,
+    outdented,
+    step_of,
+)
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import takewhile
 
 from heal_bot.repair.templates.mutation_context import LOOPS, MutationContext
@@ -16,6 +17,7 @@ from heal_bot.repair.templates.text_edits import Mutation, Text
 
 # What the module counts differently is not added up.
 _MIXED = 2.0
+_JUMPS = ast.Break | ast.Continue | ast.Return | ast.Raise
 
 
 def iterables(scope: MutationContext) -> Iterator[Mutation]:
@@ -265,3 +267,52 @@ def _remainders(
     for name in scope.visible(loop):
         if name in changed:
             yield from after(scope.site, loop, (f"{function}({name})",), 3.0)
+
+
+def missing_jumps(scope: MutationContext) -> Iterator[Mutation]:
+    """A branch in a loop ends with a jump, `break` or `continue`: 2.6."""
+    site = scope.site
+    for node in site.each(ast.If):
+        if isinstance(node.body[-1], _JUMPS):
+            continue
+        loop = next((a for a in scope.above(node) if isinstance(a, LOOPS)), None)
+        if loop is None:
+            continue
+        # After the last statement of a round, to go on is what happens anyway.
+        words = ("break",) if loop.body[-1] is node and not node.orelse else ("break", "continue")
+        for word in words:
+            yield from after(site, node.body[-1], (word,), 2.6)
+
+
+def carried(scope: MutationContext) -> Iterator[Mutation]:
+    """A loop goes on from where it began: `yield step(x)` to `x = step(x)` and `yield x`, 2.6.
+
+    Only where the loop makes a value of a name, and never sets that name.
+    """
+    site = scope.site
+    for loop in site.statements:
+        if not isinstance(loop, LOOPS):
+            continue
+        names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
+        changed = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        for statement in loop.body:
+            value = _passed_on(statement)
+            if value is None or "\n" in site.segment(value):
+                continue
+            made = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+            for name in sorted(made & set(scope.visible(loop)) - changed):
+                for step in before(site, statement, (f"{name} = {site.segment(value)}",), 2.6):
+                    (cut,) = site.put(value, Text(name), 2.6).cuts
+                    yield replace(step, cuts=(*step.cuts, cut))
+
+
+def _passed_on(statement: ast.stmt) -> ast.expr | None:
+    """The call or sum that a statement yields or gives to a method; None for other ones."""
+    match statement:
+        case ast.Expr(value=ast.Yield(value=ast.Call() | ast.BinOp() as value)):
+            return value
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(), args=[ast.Call() | ast.BinOp() as value])
+        ):
+            return value
+    return None

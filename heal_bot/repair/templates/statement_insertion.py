@@ -1,4 +1,4 @@
-"""Whole statements put into a source: before or after another, or as its new first line."""
+"""Whole statements put into a source, before or after another, or moved further in or out."""
 
 from __future__ import annotations
 
@@ -72,3 +72,36 @@ def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> 
 
 def _begins(site: TargetAst, statement: ast.stmt) -> bool:
     return not site.source[site.line_start(statement) : site.start(statement)].strip()
+
+
+def step_of(site: TargetAst, inner: ast.stmt, outer: ast.stmt) -> str | None:
+    """The white space that an inner block has more than the statement it belongs to."""
+    deep, shallow = site.indent(inner), site.indent(outer)
+    return deep[len(shallow) :] if deep.startswith(shallow) and deep != shallow else None
+
+
+def outdented(site: TargetAst, span: tuple[int, int], step: str) -> str:
+    """The lines of a part of the source, one step further out."""
+    return "".join(x.removeprefix(step) if x.strip() else x for x in _lines(site, span))
+
+
+def indented(site: TargetAst, span: tuple[int, int], step: str) -> str:
+    """The lines of a part of the source, one step further in."""
+    return "".join(step + x if x.strip() else x for x in _lines(site, span))
+
+
+def is_multiline(node: ast.stmt) -> bool:
+    """Whether the statement holds text over several lines, which no indentation may touch."""
+    return any(
+        isinstance(n, ast.Constant | ast.JoinedStr) and n.lineno != n.end_lineno
+        for n in ast.walk(node)
+    )
+
+
+def named(site: TargetAst, node: ast.stmt) -> str:
+    """The first line of a statement, to be told."""
+    return one_line(site.segment(node).splitlines()[0], 60)
+
+
+def _lines(site: TargetAst, span: tuple[int, int]) -> list[str]:
+    return site.source[span[0] : span[1]].decode().splitlines(keepends=True)
