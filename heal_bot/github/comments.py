@@ -181,10 +181,9 @@ class Talk:
     def assign(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Assign people; GitHub passes over whom it cannot."""
         del run
-        url = f"{self.repository.url}/issues/{number}/assignees"
+        names = [name.removeprefix("@") for name in who]
         with translate_errors(f"assign {number}"):
-            wanted = {"assignees": [name.removeprefix("@") for name in who]}
-            self.repository.requester.requestJsonAndCheck("POST", url, input=wanted)
+            self.repository.get_issue(number).add_to_assignees(*names)
 
     def ask_review(self, run: Run, number: int, who: Sequence[str]) -> None:
         """Ask people (`login`) and teams (`org/team`) for a review."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from heal_bot.core.errors import ForgeForbiddenError, UsageError
 from heal_bot.core.events import Run
@@ -92,15 +92,11 @@ class GitHub:
         Who administers the repository may read it, the workflow's own token never.
         """
         del run
-        url = f"{self.repository.url}/actions/permissions/workflow"
         try:
-            said = find_or_none(
-                "permissions of workflows",
-                lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
-            )
+            said = self._read("permissions of workflows", "actions/permissions/workflow")
         except ForgeForbiddenError:
             return None
-        allowed = said.get("can_approve_pull_request_reviews") if isinstance(said, dict) else None
+        allowed = said.get("can_approve_pull_request_reviews")
         return allowed if isinstance(allowed, bool) else None
 
     def permission(self, run: Run, login: str) -> str:
@@ -111,14 +107,15 @@ class GitHub:
         del run
         if not _LOGIN.match(login):
             return "none"
-        url = f"{self.repository.url}/collaborators/{login}/permission"
-        answer = find_or_none(
-            f"permission of {login}",
-            lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
-        )
-        said = answer if isinstance(answer, dict) else {}
+        said = self._read(f"permission of {login}", f"collaborators/{login}/permission")
         role = str(said.get("role_name") or "none")
         return role if role in _ROLES else str(said.get("permission") or "none")
+
+    def _read(self, what: str, path: str) -> dict[str, Any]:
+        """What the API has below the repository's address; nothing where there is no such thing."""
+        ask, url = self.repository.requester.requestJsonAndCheck, f"{self.repository.url}/{path}"
+        said = find_or_none(what, lambda: ask("GET", url)[1])
+        return said if isinstance(said, dict) else {}
 
     def pull(self, run: Run, number: int) -> ForgePull | None:
         """A pull request by its number."""
@@ -201,13 +198,9 @@ class GitHub:
     def closer(self, run: Run, number: int) -> str:
         """The account that closed a pull request; '' where GitHub does not say."""
         del run
-        url = f"{self.repository.url}/issues/{number}"
-        said = find_or_none(
-            f"who closed {number}",
-            lambda: self.repository.requester.requestJsonAndCheck("GET", url)[1],
-        )
-        by = said.get("closed_by") if isinstance(said, dict) else None
-        return str(by.get("login") or "") if isinstance(by, dict) else ""
+        issue = self.repository.get_issue(number)
+        by = find_or_none(f"who closed {number}", lambda: issue.closed_by)
+        return by.login if by is not None else ""
 
 
 def _pull(pull: PullRequest) -> ForgePull:
