@@ -13,11 +13,11 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, ValidationError
 
 from heal_bot.core.model import Memory
 from heal_bot.core.statuses import LASTING
-from heal_bot.report.proposed_change import ProposedChange
+from heal_bot.report.proposed_change import Closed, Digest, ProposedChange, Sha
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import OutcomeRecord
@@ -28,19 +28,13 @@ _INFLATED = 200_000
 _KEPT = 150
 _TESTS = 100
 
-_Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-_Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Verdict = Literal["regression", "rejected", "unconfirmed", "unchanged"]
 
 
-class _Closed(BaseModel):
-    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, strict=True)
-
-
-class _Written(_Closed):
-    base: _Sha
+class _Written(Closed):
+    base: Sha
     attempts: Annotated[int, Field(ge=0, le=10**6)]
-    tried: Annotated[dict[_Verdict, list[_Digest]], Field(max_length=4)]
+    tried: Annotated[dict[_Verdict, list[Digest]], Field(max_length=4)]
     doubts: Annotated[int, Field(ge=0, le=10**6)] = 0
     change: ProposedChange | None = None
 
