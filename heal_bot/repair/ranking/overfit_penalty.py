@@ -17,8 +17,9 @@ from heal_bot.repair.ranking.naming_hints import contradiction_cost
 from heal_bot.repair.ranking.set_order import set_order_cost
 from heal_bot.repair.templates.failure_hints import literals
 from heal_bot.repair.templates.priced_enumeration import Idea
-from heal_bot.repair.templates.target_ast import Function, TargetAst
+from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
+from heal_bot.source.definitions import Function
 
 _PER_CHARACTER = 0.06
 _MOST, _LEAST = 12, -6

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.target_ast import Function, last_name
+from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
+from heal_bot.source.definitions import Function
 
 _KEYWORDS = {
     "sorted": ("reverse=True", "key=len", "key=str", "key=str.lower", "key=lambda x: x[1]",

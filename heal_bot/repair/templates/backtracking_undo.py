@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.target_ast import Function
 from heal_bot.repair.templates.text_edits import Mutation
+from heal_bot.source.definitions import Function
 
 _AFTER, _LAST = 2.2, 2.6
 _BACK = {"append": "pop()", "add": "discard({})", "appendleft": "popleft()"}

@@ -31,10 +31,7 @@ def operators(scope: MutationContext) -> Iterator[Mutation]:
                     if cut:
                         yield Mutation((cut,), 2.0, line, says(old, new, line))
         else:
-            strength = OR if new == "or" else AND
-            needed = AND if new == "or" else NOT
-            code = f" {new} ".join(site.text(v).at(needed) for v in node.values)
-            yield site.put(node, Text(code, strength), 1.3)
+            yield site.put(node, _joined(site, node.values, new), 1.3)
 
 
 def dropped_operands(scope: MutationContext) -> Iterator[Mutation]:
@@ -42,14 +39,18 @@ def dropped_operands(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     for node in site.each(ast.BoolOp):
         word = "and" if isinstance(node.op, ast.And) else "or"
-        own, needed = (AND, NOT) if word == "and" else (OR, AND)
         for skipped in range(len(node.values)):
             rest = [v for i, v in enumerate(node.values) if i != skipped]
             if len(rest) == 1:
                 yield site.put(node, site.text(rest[0]), 2.0)
             else:
-                code = f" {word} ".join(site.text(v).at(needed) for v in rest)
-                yield site.put(node, Text(code, own), 2.0)
+                yield site.put(node, _joined(site, rest, word), 2.0)
+
+
+def _joined(site: TargetAst, operands: list[ast.expr], word: str) -> Text:
+    """The operands of an `and` or an `or`."""
+    own, needed = (AND, NOT) if word == "and" else (OR, AND)
+    return Text(f" {word} ".join(site.text(one).at(needed) for one in operands), own)
 
 
 def negated(site: TargetAst, node: ast.expr) -> Text:

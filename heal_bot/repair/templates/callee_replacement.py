@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, Text
+from heal_bot.source.definitions import Function
 
 _FAMILIES = (
     ("min", "max", "sum", "len"),
@@ -66,7 +67,7 @@ def swaps(scope: MutationContext) -> Iterator[Mutation]:
                 yield site.put(node, Text(name), cost)
 
 
-def _misfit(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> float:
+def _misfit(function: Function, call: ast.Call) -> float:
     """0 when the call's positional arguments fit the function, else 1."""
     args = function.args
     most = len(args.posonlyargs) + len(args.args)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from heal_bot.repair.templates.mutation_context import MutationContext
@@ -122,7 +122,7 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
             options.setdefault(other, edge + rank * 0.12)
         for other in _padded(value) if _is_format(scope, node) else ():
             options.setdefault(other, 2.6)
-        for other in _grown(value, wanted):
+        for other in grown(value, wanted, but="{}%") if value else ():
             options.setdefault(other, 2.8)
         for code, cost in options.items():
             if code != value:
@@ -148,15 +148,18 @@ def _padded(value: str) -> Iterator[str]:
             yield value[: found.start()] + way + value[found.end() :]
 
 
-def _grown(value: str, wanted: list[str]) -> Iterator[str]:
-    """The text with one punctuation mark of the expected texts added or put in place of its own."""
+def grown(value: str, wanted: Iterable[str], but: str = "") -> Iterator[str]:
+    """The text with one punctuation mark of the expected texts added or put in place of its own.
+
+    Long texts stay as they are, as do the marks of `but`.
+    """
     marks = dict.fromkeys(c for t in wanted for c in t[:80] if not c.isalnum())
-    if 0 < len(value) <= 24:
+    if len(value) <= 24:
         for mark in list(marks)[:8]:
             yield value + mark
             yield mark + value
             for at, char in enumerate(value):
-                if not char.isalnum() and char != mark and char not in "{}%":
+                if not char.isalnum() and char != mark and char not in but:
                     yield value[:at] + mark + value[at + 1 :]
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.module_context import Function
 from heal_bot.repair.templates.mutation_context import RESULTS, MutationContext, usage, value_kind
+from heal_bot.source.definitions import Function
 
 _TAKES = {"dict": "mapping", "sum": "sequence", "sorted": "sequence", "list": "sequence",
           "reversed": "sequence", "enumerate": "sequence"}  # fmt: skip

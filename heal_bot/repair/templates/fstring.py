@@ -12,6 +12,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator
 
+from heal_bot.repair.templates.constant import grown
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, Text
 
@@ -80,16 +81,8 @@ def _texts(scope: MutationContext, text: str) -> Iterator[tuple[float, str]]:
             if value >= 0:
                 digits = str(value).zfill(len(found[0]))
                 yield 2.0, text[: found.start()] + digits + text[found.end() :]
-    marks = dict.fromkeys(
-        c for t in scope.evidence.of(str) if isinstance(t, str) for c in t[:80] if not c.isalnum()
-    )
-    if len(text) <= 24:
-        for mark in list(marks)[:8]:
-            yield 2.6, text + mark
-            yield 2.6, mark + text
-            for at, char in enumerate(text):
-                if not char.isalnum() and char != mark:
-                    yield 2.6, text[:at] + mark + text[at + 1 :]
+    for other in grown(text, (t for t in scope.evidence.of(str) if isinstance(t, str))):
+        yield 2.6, other
     for other in (text.strip(), text + " ", " " + text, text.lower(), text.upper(), text + "s",
                   text.removesuffix("s")):  # fmt: skip
         if other != text:

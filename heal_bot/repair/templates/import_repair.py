@@ -13,6 +13,7 @@ from heal_bot.ports import Tree
 from heal_bot.repair.templates import missing_import
 from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.source import functions, guard, module_names, paths
+from heal_bot.source.definitions import Function
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined")
 _LIKE = 0.6
@@ -128,9 +129,7 @@ def _definitions(data: bytes) -> dict[str, str]:
         body = guard.parse(data.decode("utf-8", "replace")).body
     except guard.SourceRejected:
         return {}
-    found = [
-        n for n in body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    ]
+    found = [n for n in body if isinstance(n, Function | ast.ClassDef)]
     told = {node.name: re.sub(rf"\b{node.name}\b", "", ast.dump(node)) for node in found}
     values = [n for n in body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
     return told | {

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, MutationContext
-from heal_bot.repair.templates.target_ast import Function
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
+from heal_bot.source.definitions import Function
 
 _COST, _ONE_OF_SEVERAL = 1.9, 3.4
 

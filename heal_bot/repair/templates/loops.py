@@ -101,9 +101,7 @@ def accumulators(scope: MutationContext) -> Iterator[Mutation]:
     """A container or number of the function takes in another value: `result.append(item)`, 3.4."""
     site = scope.site
     containers = _looked_into(scope)
-    for anchor in site.statements:
-        if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
+    for anchor in site.anchors:
         names = scope.visible(anchor)[:7]
         for into in names:
             kinds = scope.kinds.get(into, set())

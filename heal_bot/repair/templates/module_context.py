@@ -13,8 +13,8 @@ from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.repair.ranking.unit_inference import Units, gather_units
 from heal_bot.source import guard
+from heal_bot.source.definitions import Function
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SPELLED = 2000
 BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.target_ast import TargetAst
+from heal_bot.source.definitions import Function
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -169,9 +169,8 @@ def look(site: TargetAst, around: ModuleContext, evidence: FailureHints) -> Muta
     scope = MutationContext(site, around, evidence, unused=_unused(site))
     for node in (site.root, *site.statements, *site.nodes):
         if isinstance(node, Function | ast.Lambda):
-            for name in _parameters(node.args):
-                scope.bindings.append((name, node.lineno, node))
-                _hint(scope, name, node.args)
+            scope.bindings += [(name, node.lineno, node) for name in _parameters(node.args)]
+            _hint(scope, node.args)
     for use in site.each(ast.Name):
         if isinstance(use.ctx, ast.Store):
             scope.bindings.append((use.id, use.lineno, _binder(scope, use)))
@@ -182,20 +181,19 @@ def look(site: TargetAst, around: ModuleContext, evidence: FailureHints) -> Muta
     return scope
 
 
-def _hint(scope: MutationContext, name: str, args: ast.arguments) -> None:
-    """Types from annotations and defaults of a parameter."""
+def _hint(scope: MutationContext, args: ast.arguments) -> None:
+    """Kinds from annotations and defaults of parameters."""
     words = {"int": "number", "float": "number", "str": "text", "list": "sequence",
              "dict": "mapping", "set": "set", "bool": "boolean"}  # fmt: skip
     for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
-        if arg.arg == name and arg.annotation is not None:
+        if arg.annotation is not None:
             spelled = ast.unparse(arg.annotation).partition("[")[0].lower()
             if spelled in words:
-                scope.kinds.setdefault(name, set()).add(words[spelled])
+                scope.kinds.setdefault(arg.arg, set()).add(words[spelled])
     with_default = [*args.posonlyargs, *args.args][-len(args.defaults) :] if args.defaults else []
     for arg, default in zip(with_default, args.defaults, strict=False):
-        kind = value_kind(default)
-        if arg.arg == name and kind:
-            scope.kinds.setdefault(name, set()).add(kind)
+        if kind := value_kind(default):
+            scope.kinds.setdefault(arg.arg, set()).add(kind)
 
 
 def _binder(scope: MutationContext, name: ast.Name) -> ast.AST:

@@ -28,9 +28,7 @@ def fills(scope: MutationContext) -> Iterator[Mutation]:
     yield from _frozen(scope)
     for name, code in islice(_unfilled(scope), _MOST):
         beside = _beside(site, name)
-        for anchor in site.statements:
-            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
+        for anchor in site.anchors:
             visible = scope.visible(anchor)
             if name not in visible:
                 continue
@@ -132,9 +130,7 @@ def _frozen(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     for code in _begun(scope):
         names = sorted(_beside(site, code))
-        for anchor in site.statements:
-            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
+        for anchor in site.anchors:
             for name in (n for n in names if n in scope.visible(anchor)):
                 for put in (after, before):
                     yield from put(site, anchor, (f"{code} = {name}",), 2.4)
@@ -176,9 +172,7 @@ def counts(scope: MutationContext) -> Iterator[Mutation]:
     """A number that an attribute begins with and that nothing changes: `self.count += 1`."""
     site = scope.site
     for code in _still(scope):
-        for anchor in site.statements:
-            if isinstance(anchor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
+        for anchor in site.anchors:
             for step, cost in ((f"{code} += 1", 2.4), (f"{code} -= 1", 3.0)):
                 for put in (before, after):
                     yield from put(site, anchor, (step,), cost)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before
 from heal_bot.repair.templates.text_edits import Mutation, Text
+from heal_bot.source.definitions import Function
 
 _COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 
@@ -45,7 +46,7 @@ def comparable(scope: MutationContext) -> Iterator[Mutation]:
         yield from before(site, first, (test, "\treturn NotImplemented"), 1.8)
 
 
-def _own(compared: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+def _own(compared: Function) -> Iterator[ast.expr]:
     """The sides of the comparisons for equality that are of `self`."""
     for node in ast.walk(compared):
         match node:

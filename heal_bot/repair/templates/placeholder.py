@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.guard_clauses import conditions
 from heal_bot.repair.templates.ingredient import borrowed
-from heal_bot.repair.templates.module_context import Function
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 from heal_bot.repair.templates.unused_variable import unread
+from heal_bot.source.definitions import Function
 
 
 def calls(scope: MutationContext, node: ast.AST) -> list[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.module_context import Function
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import UNARY, Mutation, Text
+from heal_bot.source.definitions import Function
 
 _SORTS = {"sorted", "sort", "min", "max", "nsmallest", "nlargest"}
 _MOST = 6

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from heal_bot.core.model import Target
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, demand, level, says
-from heal_bot.source import guard
+from heal_bot.source import functions, guard
+from heal_bot.source.definitions import Function
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Kind = TypeVar("Kind", bound=ast.AST)
 _BRACKETED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant)
 _SKIPPED = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
@@ -67,6 +67,11 @@ class TargetAst:
     def body(self) -> list[ast.stmt]:
         """The statements of the function itself, without its docstring."""
         return [s for s in self.function.body if s in self.places] if self.function else []
+
+    @property
+    def anchors(self) -> list[ast.stmt]:
+        """The statements inside the target that define nothing: places for a further one."""
+        return [s for s in self.statements if not isinstance(s, Function | ast.ClassDef)]
 
     def each(self, kind: type[Kind]) -> Iterator[Kind]:
         """The expressions or statements inside the target that are of a kind, in source order."""
@@ -266,17 +271,10 @@ def _only_default(site: TargetAst) -> None:
     """Leave the nodes of the default argument alone in the site."""
     name = site.target.qualname.rpartition(".")[2]
     kept: set[ast.AST] = set()
-    for function in (n for n in ast.walk(site.root) if isinstance(n, Function)):
-        spec = function.args
-        plain = [*spec.posonlyargs, *spec.args]
-        pairs = [
-            *zip(plain[len(plain) - len(spec.defaults) :], spec.defaults, strict=True),
-            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-        ]
-        for arg, default in pairs:
-            if arg.arg == name and default is not None:
-                kept.update(ast.walk(default))
-        break
+    function = next(n for n in ast.walk(site.root) if isinstance(n, Function))
+    for arg, default in functions.list_defaults(function.args):
+        if arg.arg == name:
+            kept.update(ast.walk(default))
     site.nodes[:] = [n for n in site.nodes if n in kept]
     site.statements.clear()
 

@@ -222,7 +222,7 @@ def moved(
     old, new = target.source.splitlines(), source.splitlines()
     hottest = max(lines.values())
     result: dict[int, float] = {}
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a, _, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for at in range(c, d):
             if tag == "equal":
                 known = lines.get(target.first_line + a + at - c)
@@ -230,5 +230,4 @@ def moved(
                     result[target.first_line + at] = known
             else:
                 result[target.first_line + at] = hottest
-        del b
     return result

@@ -93,13 +93,10 @@ def binary(left: Text, operator: str, right: Text) -> Text:
     """`left operator right`, with the brackets that the operands need."""
     own = {"+": SUM, "-": SUM, "or": OR, "and": AND, "**": POWER}.get(operator, PRODUCT)
     if operator in {"<", "<=", "==", "!=", ">", ">=", "in", "not in", "is", "is not"}:
-        own, above = COMPARE, 7
-    else:
-        above = own + 1
-    return Text(
-        f"{left.at(own if own != COMPARE else 7)} {operator} {right.at(above)}",
-        own,
-    )
+        own = COMPARE
+    # A comparison beside another one is a chain.
+    beside = own + 1 if own == COMPARE else own
+    return Text(f"{left.at(beside)} {operator} {right.at(own + 1)}", own)
 
 
 def call(name: str, *arguments: Text) -> Text:
