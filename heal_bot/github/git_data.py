@@ -166,7 +166,8 @@ class GitObjects:
             return None
         if (entry.size or 0) > _MAX_FILE:
             raise ForgeError(f"{path} has {entry.size} bytes; at most {_MAX_FILE} are read")
-        return ForgeFile(path, entry.mode, entry.sha, self._blob(entry.sha, path))
+        with translate_errors(f"blob of {path}"):
+            return ForgeFile(path, entry.mode, entry.sha, self._read_blob(entry.sha, path))
 
     def _tree(self, sha: str) -> GitTree:
         """The whole tree in one request; each is asked for once."""
@@ -175,10 +176,6 @@ class GitObjects:
                 self._trees[sha] = self.repository.get_git_tree(sha, recursive=True)
                 _ = self._trees[sha].tree
         return self._trees[sha]
-
-    def _blob(self, sha: str, path: str) -> bytes:
-        with translate_errors(f"blob of {path}"):
-            return self._read_blob(sha, path)
 
     def _read_blob(self, sha: str, path: str) -> bytes:
         if sha not in self._blobs:

@@ -35,26 +35,22 @@ class Sources:
 
     def find(self, classname: str, name: str) -> tuple[str, ...]:
         """Node ids that (classname, name) may mean: the longest module name that holds the test."""
-        parts = classname.split(".")
-        for end in range(len(parts), 0, -1):
-            found = tuple(
-                "::".join((path, *parts[end:], name))
-                for path in self.modules(".".join(parts[:end]))
-                if self.defines(path, parts[end:], name.partition("[")[0])
-            )
-            if found:
-                return found
-        return ()
+        function = name.partition("[")[0]
+        found = self._places(classname, lambda path, inner: self.defines(path, inner, function))
+        return tuple(f"{place}::{name}" for place in found)
 
     def classes(self, classname: str) -> tuple[str, ...]:
         """Ids of the class of this dotted name: in the longest module name that holds it."""
-        parts = classname.split(".")
-        for end in range(len(parts) - 1, 0, -1):
-            found = tuple(
-                "::".join((path, *parts[end:]))
-                for path in self.modules(".".join(parts[:end]))
-                if self._scope(path, parts[end:]) is not None
-            )
+        return self._places(
+            classname, lambda path, inner: bool(inner) and self._scope(path, inner) is not None
+        )
+
+    def _places(self, dotted: str, holds: Callable[[str, Sequence[str]], bool]) -> tuple[str, ...]:
+        """Files with the classes inside, by a dotted name: of the longest module name that fits."""
+        parts = dotted.split(".")
+        for end in range(len(parts), 0, -1):
+            paths = self.modules(".".join(parts[:end]))
+            found = tuple("::".join((p, *parts[end:])) for p in paths if holds(p, parts[end:]))
             if found:
                 return found
         return ()

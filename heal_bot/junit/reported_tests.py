@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Collection, Failure, Frame, Report, ReportedCase
+from heal_bot.core.model import Collection, Failure, Report, ReportedCase
 from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import one_line
 from heal_bot.junit import dialects, traceback
@@ -199,14 +199,10 @@ def _failure(test: str, cases: Sequence[ReportedCase], layout: Layout) -> Failur
         test=test,
         kind=case.kind,
         message=case.message,
-        frames=_frames(case, layout),
+        frames=traceback.parse_frames(case.text, layout),
         reason=_reason(cases, case),
         legs=tuple(dict.fromkeys(parse(c.leg) for c in cases if c.leg)),
     )
-
-
-def _frames(case: ReportedCase, layout: Layout) -> tuple[Frame, ...]:
-    return traceback.parse_frames(case.text, layout)
 
 
 def _reason(cases: Sequence[ReportedCase], case: ReportedCase) -> str:
