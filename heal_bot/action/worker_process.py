@@ -238,7 +238,7 @@ def _copied(workspace: Path, patterns: Sequence[str], folder: Path) -> None:
             raise UsageError(f"report {place.name}: {opened}")
         target = folder / place.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(opened.descriptor, "rb") as source, target.open("wb") as copy:
+        with opened.file as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, _CHUNK)
         os.utime(target, (opened.modified, opened.modified))
 

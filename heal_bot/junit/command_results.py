@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -86,11 +85,11 @@ def _written(
     except UsageError:
         return
     for place in places:
-        file = open_report(place)
-        if not isinstance(file, Opened):
+        opened = open_report(place)
+        if not isinstance(opened, Opened):
             continue
-        with os.fdopen(file.descriptor, "rb") as stream:
-            if place.name in committed and file.modified <= since:
+        with opened.file as stream:
+            if place.name in committed and opened.modified <= since:
                 continue
             for document in read_documents(stream, one_line(place.name, 300)):
                 if not isinstance(document, str):

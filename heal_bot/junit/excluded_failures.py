@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -203,9 +202,9 @@ def _runner(text: str) -> str:
 def _venv(root: Path) -> str:
     """The Python of the `.venv` that the failing job left in the workspace."""
     for place in find_matching(root, ".venv/pyvenv.cfg"):
-        file = open_report(place)
-        if isinstance(file, Opened):
-            with os.fdopen(file.descriptor, "rb") as stream:
+        opened = open_report(place)
+        if isinstance(opened, Opened):
+            with opened.file as stream:
                 text = stream.read(4_000).decode(errors="replace")
             found = re.search(r"(?m)^version(?:_info)?\s*=\s*([\w.]{1,30})", text)
             return found[1] if found else ""

@@ -70,7 +70,7 @@ def _content(place: report_files.ReportPlace) -> bytes:
     opened = report_files.open_report(place)
     if isinstance(opened, str):
         return opened.encode()
-    with os.fdopen(opened.descriptor, "rb") as file:
+    with opened.file as file:
         return file.read(_BYTES)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -79,12 +78,12 @@ def read_reports(
     """
     gathered = _Gathered(not_before=not_before)
     for place in find(root, patterns, absolute=absolute):
-        file = open_report(place)
-        if isinstance(file, str):
-            gathered.remarks.append(f"{one_line(place.name)} {file}")
+        opened = open_report(place)
+        if isinstance(opened, str):
+            gathered.remarks.append(f"{one_line(place.name)} {opened}")
             continue
-        with os.fdopen(file.descriptor, "rb") as stream:
-            if file.modified < not_before:
+        with opened.file as stream:
+            if opened.modified < not_before:
                 _stale(gathered, one_line(place.name))
             for document in read_documents(stream, one_line(place.name, 300)):
                 _add(run, gathered, document)

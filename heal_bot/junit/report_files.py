@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import one_line
@@ -30,10 +31,9 @@ class ReportPlace:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open plain file; whoever gets it closes `descriptor`. `modified` is in epoch seconds."""
+    """An open plain file; whoever gets it closes it. `modified` is in epoch seconds."""
 
-    descriptor: int
-    size: int
+    file: BinaryIO
     modified: float
 
 
@@ -172,7 +172,7 @@ def open_report(place: ReportPlace) -> Opened | str:
     if reason:
         os.close(descriptor)
         return reason
-    return Opened(descriptor, info.st_size, info.st_mtime)
+    return Opened(os.fdopen(descriptor, "rb"), info.st_mtime)
 
 
 def _refusal(info: os.stat_result) -> str:
