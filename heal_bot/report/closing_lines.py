@@ -46,7 +46,7 @@ def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) 
         word = "doubt, so a draft" if record.patch is not None else "doubt"
         lines += [f"{word}: {one_line(doubt, 400)}" for doubt in record.certificate.doubts]
     if record.question is not None:
-        lines += _question(record, record.question, verbose=verbose)
+        lines += render_question(record, record.question, verbose=verbose)
     else:
         if record.status in _UNHEALED and not verbose:
             lines += [f"proved: {one_line(one, 400)}" for one in list_culprits(record)]
@@ -141,7 +141,7 @@ def _suggestion(record: OutcomeRecord, where: str, *, verbose: bool) -> list[str
     return lines
 
 
-def _question(record: OutcomeRecord, asked: QuestionRecord, *, verbose: bool) -> list[str]:
+def render_question(record: OutcomeRecord, asked: QuestionRecord, *, verbose: bool) -> list[str]:
     """The question, and each choice with its answer, its change and the test that would hold it."""
     lines = [f"what should {one_line(asked.call, 400)} give?"]
     for answer in list_answers(record):

@@ -15,10 +15,12 @@ from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.core.text import clip, printable
 from heal_bot.report.causes import closest_attempt, list_causes
 from heal_bot.report.deciding_question import list_answers
+from heal_bot.report.explanation import explain_record
 from heal_bot.report.failed_assertion import read_assertion
 from heal_bot.report.failure_status import FAILING
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
+from heal_bot.report.step_summary import fit_bytes
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
 _ESCAPES = {
@@ -29,7 +31,8 @@ _ESCAPES = {
     "\u2029": "\\u2029",
 }
 # A page for people stays below 2 MB with 500 failures; the rest is in the bundle.
-_MOST = 1_900_000
+_MOST = 1_800_000
+_PLAIN = 100_000
 _MESSAGES = 300_000
 _REASONS = 100_000
 _DIFFS = 400_000
@@ -49,9 +52,11 @@ _VERDICTS = {"fixed": "good", "improved": "mixed", "unconfirmed": "mixed", NOT_M
 def render_page(record: OutcomeRecord) -> str:
     """The HTML of an outcome.
 
-    The outcome is JSON in a data block that the script reads and inserts as text alone; a content
-    security policy allows this script and this style by their hash and nothing else.
+    It says in plain text what the outcome is; the script puts tables and folds in its place. They
+    come as JSON in a data block that the script reads and inserts as text alone; a content security
+    policy allows this script and this style by their hash and nothing else.
     """
+    said = escape(printable("\n".join(explain_record(record))), quote=False)
     style, script = _part("report.css"), _part("diff_view.js") + _part("report.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}';"
@@ -63,8 +68,8 @@ def render_page(record: OutcomeRecord) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>heal-bot: {escape(describe_run(record))}</title>\n"
-        f"<style>{style}</style>\n</head>\n<body>\n<main></main>\n"
-        "<noscript>This page shows outcome.json, which lies beside it, with a script.</noscript>\n"
+        f"<style>{style}</style>\n</head>\n<body>\n"
+        f"<main>\n<pre>{fit_bytes(said, _PLAIN)}</pre>\n</main>\n"
         f'<script type="application/json" id="data">{_data(record)}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 
@@ -57,6 +58,29 @@ def test_the_script_never_writes_markup() -> None:
     script = _part(render_page(_record()), "script")
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert way not in script
+
+
+def _shown_without_script(record: OutcomeRecord) -> str:
+    """All tags and the text of the page before its scripts."""
+    body = render_page(record).split("<body>", 1)[1]
+    return body.split("<script", 1)[0]
+
+
+def test_the_page_says_what_came_of_the_run_without_its_script() -> None:
+    record = _record()
+    shown = html.unescape(_shown_without_script(record))
+    for failure in record.failures:
+        assert failure.test in shown
+    assert record.patch is not None
+    assert record.patch.diff in shown
+    assert "what should total([]) give?" in _shown_without_script(
+        records.record(records.asked(BASE))
+    )
+
+
+def test_hostile_text_is_no_markup_without_the_script_either() -> None:
+    shown = _shown_without_script(_hostile())
+    assert re.findall(r"<[^>]*>", shown) == ["<main>", "<pre>", "</pre>", "</main>"]
 
 
 def test_hostile_data_cannot_leave_its_block() -> None:

@@ -1,6 +1,8 @@
 "use strict";
 const outcome = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
+// What the page says without a script.
+main.replaceChildren();
 
 // What nobody sees, or what turns the letters around it, is shown by its number.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu;
