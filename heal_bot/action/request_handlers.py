@@ -166,7 +166,7 @@ def _reports(
             return ()
         return runs.reports(job.run, number, job.artifacts, folder, own=_is_own(job, number))
     except ForgeError as error:
-        job.run.emit(Noted(stage="intake", message=f"no artifacts: {error}", level="warning"))
+        job.run.warn("intake", f"no artifacts: {error}")
         return ()
 
 
@@ -182,8 +182,7 @@ def _since_green(job: ActionContext, asked: CommandRequest, runs: Runs) -> HealR
     try:
         green = runs.last_green(request.run_id)
     except ForgeError as error:
-        message = f"the last green run is not known: {error}"
-        job.run.emit(Noted(stage="history", message=message, level="warning"))
+        job.run.warn("history", f"the last green run is not known: {error}")
         return request
     return replace(request, good=green.sha, green=green.started) if green else request
 
@@ -195,7 +194,7 @@ def _discussed(job: ActionContext, request: HealRequest, forge: GitHub) -> HealR
     try:
         said = forge.talk.discussion(job.run, request.thread)
     except ForgeError as error:
-        job.run.emit(Noted(stage="intake", message=f"discussion: {error}", level="warning"))
+        job.run.warn("intake", f"discussion: {error}")
         return request
     told = [f"{login}: {hint}" for login, text in said if (hint := comment_command.hint_of(text))]
     return replace(request, instruction="\n".join([request.instruction, *told]).strip()[:_HINT])

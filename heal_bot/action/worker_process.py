@@ -18,7 +18,6 @@ from heal_bot.action.webhook_event import EventPlace
 from heal_bot.core import bundle, process
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, UsageError
-from heal_bot.core.events import Noted
 from heal_bot.core.model import HealRequest, Memory, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import CONFIG, Settings
@@ -176,7 +175,7 @@ def _left_of_day(job: ActionContext, spent: float) -> list[str]:
     message = (
         f"${spent:.2f} of the day's ${chosen.max_usd_per_day:g} are spent; this run has ${left:.2f}"
     )
-    job.run.emit(Noted(stage="intake", message=message, level="warning"))
+    job.run.warn("intake", message)
     # The last of an option counts.
     return [f"--max-usd={left:.4f}"]
 

@@ -186,6 +186,10 @@ class Run:
         self._sequence.value += 1
         self.sink(replace(event, seq=self._sequence.value, at=self.clock()))
 
+    def warn(self, stage: str, message: str) -> None:
+        """Say what a person should know of, though the run goes on."""
+        self.emit(Noted(stage=stage, message=message, level="warning"))
+
     def show(self, stage: str, what: str, number: int, of: int = 0) -> None:
         """Say what is under way, unless the stage did so less than a second ago."""
         now = self.clock()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError, ForgeNoDraftsError, UsageError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line, redact
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def create(run: Run, what: str, look: Callable[[], T | None], make: Callable[[],
             if status == 422 or attempt == _TRIES or wait > min(_LONGEST_WAIT, run.left()):
                 raise
             message = f"{what}: GitHub answered {status or 'nothing'}, waiting {wait:.0f} s"
-            run.emit(Noted(stage="publish", message=message, level="warning"))
+            run.warn("publish", message)
             time.sleep(wait)
     raise AssertionError("the last attempt returns or raises")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heal_bot.core import process
 from heal_bot.core.errors import ForgeError, ProvisionError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, one_line, redact
 from heal_bot.github.client import DIRECT, Route, check_url
 
@@ -90,7 +90,7 @@ def fetch(
         if not done.ok:
             said = redact(done.complaint(), (token,))
             if step[-1] == tested_sha:
-                run.emit(Noted(stage="forge", message=said, level="warning"))
+                run.warn("forge", said)
                 continue
             raise ForgeError(f"commit {sha[:12]} of {repo} could not be fetched: {said}")
     if good not in {"", sha} and _SHA.match(good):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, describe_fault, one_line
 from heal_bot.github.client import DIRECT, Route, find_or_none, translate_errors
 from heal_bot.github.download import download
@@ -186,21 +186,20 @@ class Runs:
         named = [a for a in usable if any(fnmatchcase(a.name, p) for p in patterns)]
         if len(named) > _MOST:
             message = f"{len(named) - _MOST} artifacts beyond the first {_MOST} are not read"
-            run.emit(Noted(stage="intake", message=message, level="warning"))
+            run.warn("intake", message)
         kept: list[Path] = []
         room = _TOGETHER
         unnamed = [] if own else usable[:_UNNAMED]
         for artifact in (named or unnamed)[:_MOST]:
             if artifact.size_in_bytes > room:
-                message = f"artifacts beyond {_TOGETHER >> 20} MiB together are not read"
-                run.emit(Noted(stage="intake", message=message, level="warning"))
+                run.warn("intake", f"artifacts beyond {_TOGETHER >> 20} MiB together are not read")
                 break
             room -= artifact.size_in_bytes
             path = folder / f"{_plain(artifact.name)}-{artifact.id}.zip"
             try:
                 fetched = self._download(run, artifact, path)
             except ForgeError as error:
-                run.emit(Noted(stage="intake", message=str(error), level="warning"))
+                run.warn("intake", str(error))
                 continue
             if fetched and (named or _has_xml(path)):
                 kept.append(path)
@@ -218,8 +217,7 @@ class Runs:
         """Fetch one artifact; False when it is too large."""
         name = one_line(artifact.name, 80)
         if artifact.size_in_bytes > _BYTES:
-            message = f"artifact {name} is larger than {_BYTES >> 20} MiB and is not read"
-            run.emit(Noted(stage="intake", message=message, level="warning"))
+            run.warn("intake", f"artifact {name} is larger than {_BYTES >> 20} MiB and is not read")
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         place = f"{self.api_url.rstrip('/')}/repos/{self.repo}"

@@ -43,7 +43,7 @@ def choose_freeze(run: Run, given: str, setup: str) -> Path | None:
         return None
     if len(places) > 1 and len({_content(place) for place in places}) > 1:
         message = f"the {len(places)} files that match {given} differ: none of them is used"
-        run.emit(Noted(stage="workspace", message=message, level="warning"))
+        run.warn("workspace", message)
         return None
     return places[0].base / places[0].name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Failure, Report, ReportedCase
 from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import one_line
@@ -62,7 +62,7 @@ def resolve(
     retried = _capped(cases.retried, len(cases.retried))
     remarks = (*stopped, *_capped(unknown, len(missed)), *retried)
     for remark in remarks:
-        run.emit(Noted(stage="intake", message=remark, level="warning"))
+        run.warn("intake", remark)
     stale = "stale" in report.flags
     if failures or not missed or stale:
         whole = stale or (not failures and bool(doubt_green(report)))

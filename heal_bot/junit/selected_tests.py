@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heal_bot.core.errors import UsageError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Failure, HealRequest, Report, stable_test_ids
 from heal_bot.junit import reported_tests
 from heal_bot.junit.reported_tests import Resolved
@@ -43,13 +43,11 @@ def select_wanted(
             raise
         resolved = Resolved((), nothing=str(error))
     if resolved.nothing and request.test_command and reported_tests.is_red(report):
-        message = f"{resolved.nothing}; what is red in the test-command here is healed"
-        run.emit(Noted(stage="intake", message=message, level="warning"))
+        run.warn("intake", f"{resolved.nothing}; what is red in the test-command here is healed")
         return Resolved(named, whole=not named)
     if resolved.whole:
         doubt = reported_tests.doubt_green(report)
-        message = f"the report is {doubt}: the tests are run to see what fails"
-        run.emit(Noted(stage="intake", message=message, level="warning"))
+        run.warn("intake", f"the report is {doubt}: the tests are run to see what fails")
         return replace(resolved, failures=named or resolved.failures, whole=not named)
     if not only or resolved.nothing:
         return resolved

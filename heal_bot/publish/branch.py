@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.ports.code_host import ACTIONS, Forge, ForgeCommit, ForgePull
 from heal_bot.publish.delivery_options import Options
 from heal_bot.publish.recompute import RecomputedChange
@@ -83,7 +83,7 @@ def all_ours(run: Run, base: str, tip: str, forge: Forge) -> bool:
 def _advanced(run: Run, branch: str, made: ForgeCommit, forge: Forge) -> Pushed:
     if forge.objects.advance_branch(run, branch, made.sha):
         return Pushed("pushed", made.sha)
-    run.emit(Noted(stage="publish", message=f"branch {branch} moved meanwhile", level="warning"))
+    run.warn("publish", f"branch {branch} moved meanwhile")
     return _HUMAN
 
 

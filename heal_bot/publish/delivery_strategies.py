@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import quote
 
 from heal_bot.core.errors import ForgeError, ForgeForbiddenError, ForgeNoDraftsError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports.code_host import ACTIONS, STOPPED, Forge, ForgePull, try_aside
@@ -118,8 +118,7 @@ def _style_title(job: Delivery, titles: Sequence[str] | None) -> str:
         try:
             titles = job.forge.objects.subjects(job.run, job.change.base.sha)
         except ForgeError as error:
-            message = f"style of titles: {error}"
-            job.run.emit(Noted(stage="publish", message=message, level="warning"))
+            job.run.warn("publish", f"style of titles: {error}")
             return title
     return fit_style(title, titles)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.errors import ForgeError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest, Memory
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
@@ -113,8 +113,7 @@ def decide(run: Run, prior: Prior, request: HealRequest, forge: Forge, options: 
     try:
         return replace(prior, resumed=_find_open(run, prior, request, opened, forge))
     except ForgeError as error:
-        message = f"the open proposal is not tried first: {error}"
-        run.emit(Noted(stage="publish", message=message, level="warning"))
+        run.warn("publish", f"the open proposal is not tried first: {error}")
         return prior
 
 
@@ -169,7 +168,7 @@ def _covers(
             or change_identity.still_applies(run, forge, request.base_sha, proposal.places)
         )
     except ForgeError as error:
-        run.emit(Noted(stage="publish", message=f"not compared: {error}", level="warning"))
+        run.warn("publish", f"not compared: {error}")
         return False
 
 
@@ -238,8 +237,7 @@ def _find_endings(
             if pull is None or pull.state != "open":
                 yield number, end_of(run, pull, forge) if pull else ("withdrawn", "")
         except ForgeError as error:
-            message = f"how pull request {number} ended is not known: {error}"
-            run.emit(Noted(stage="publish", message=message, level="warning"))
+            run.warn("publish", f"how pull request {number} ended is not known: {error}")
 
 
 def _apply_endings(state: State, endings: Mapping[int, tuple[Ending, str]]) -> State:

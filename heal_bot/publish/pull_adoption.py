@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from heal_bot.core.errors import ForgeError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.ports.code_host import Forge, ForgePull
 from heal_bot.publish.healing_state import Ending, Entry, Proposal, Settled, State
 from heal_bot.report import pull_request_body, pull_request_memory
@@ -57,8 +57,7 @@ def _list_closed(run: Run, forge: Forge, prefix: str) -> list[ForgePull]:
         ]
         return [pull for pull in listed if pull.author == forge.me(run)][:_ASKED]
     except ForgeError as error:
-        message = f"closed pull requests are not known: {error}"
-        run.emit(Noted(stage="publish", message=message, level="warning"))
+        run.warn("publish", f"closed pull requests are not known: {error}")
         return []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from heal_bot.core.errors import ForgeError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.ports.code_host import Forge, Stored
 from heal_bot.publish import healing_state
 from heal_bot.publish.healing_state import State
@@ -22,11 +22,11 @@ def read_state(run: Run, forge: Forge, today: int) -> State:
     try:
         stored = forge.state.read(run)
     except ForgeError as error:
-        run.emit(Noted(stage="publish", message=f"nothing is remembered: {error}", level="warning"))
+        run.warn("publish", f"nothing is remembered: {error}")
         return State()
     state = _parsed(stored)
     if state is None:
-        run.emit(Noted(stage="publish", message=_NOT_OURS, level="warning"))
+        run.warn("publish", _NOT_OURS)
     return healing_state.drop_old(state or State(), today)
 
 

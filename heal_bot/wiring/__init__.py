@@ -17,7 +17,7 @@ from heal_bot.checkout.checkout_tree import list_committed, list_dirty
 from heal_bot.core import bundle, pytest_options
 from heal_bot.core import request_file as requests
 from heal_bot.core.errors import UsageError, limit_errors
-from heal_bot.core.events import Event, Noted, Run, Underway
+from heal_bot.core.events import Event, Run, Underway
 from heal_bot.core.model import HealRequest, Memory, Outcome, RunHints, Trust
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings, close_untrusted
@@ -205,7 +205,7 @@ def _workspace(
     settings, lost = (settings, ()) if trust is Trust.TRUSTED else close_untrusted(settings)
     for name in lost:
         message = f"{name} is not used: what is verified, or of an untrusted head, never meets it"
-        run.emit(Noted(stage="workspace", message=message, level="warning"))
+        run.warn("workspace", message)
     return LocalWorkspace(
         repository, scratch, cache=_cache(settings),
         builder=SandboxBuilder(sandbox, settings.build_hosts),

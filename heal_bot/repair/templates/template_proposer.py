@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.core.text import one_line
 from heal_bot.ports import Brief, Recall
@@ -127,7 +127,7 @@ class TemplateProposer:
 
 def _skip(run: Run, target: Target, why: str) -> None:
     where = f"{target.path}:{target.first_line} {target.qualname}"
-    run.emit(Noted(stage="repair", message=f"rules skip {where}: {why}", level="warning"))
+    run.warn("repair", f"rules skip {where}: {why}")
 
 
 def _skipped(run: Run, scope: MutationContext, family: Template, error: Exception) -> None:
