@@ -14,7 +14,7 @@ from heal_bot.core.errors import (
     SandboxError,
     limit_errors,
 )
-from heal_bot.core.events import Event, Noted
+from heal_bot.core.events import Event
 from heal_bot.core.model import HealRequest, Outcome, Report
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings
@@ -60,7 +60,7 @@ def heal(
         except (SandboxError, ProvisionError, BudgetError) as error:
             if (kept := made.store.record) is not None and (kept.patch or kept.suggestion):
                 # What was verified before stays; the bundle on disk holds it already.
-                made.run.emit(Noted(stage="verify", message=str(error), level="warning"))
+                made.run.warn("verify", str(error))
                 return kept
             outcome = replace(_failed(made.request, error), memory=made.remembered)
         if stopped():

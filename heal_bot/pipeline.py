@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import RunFindings
-from heal_bot.core.events import Noted, Planned, Run
+from heal_bot.core.events import Planned, Run
 from heal_bot.core.model import (
     Baseline,
     Cluster,
@@ -125,7 +125,7 @@ def _set_aside(
         return report
     left = excluded_failures.set_aside(request, report, tree, root)
     if left.reason:
-        run.emit(Noted(stage="intake", message=left.reason, level="warning"))
+        run.warn("intake", left.reason)
     if reported_tests.is_green(left.report):
         reason = left.reason or "the report names no failure"
         return Outcome(request, left.status, "done", reason, left.report)
@@ -306,7 +306,7 @@ def _read(run: Run, request: HealRequest, root: Path, tree: Tree, workspace: Wor
     typed = request.trigger == "command"
     report = reader.read_reports(run, root, request.reports, absolute=typed, not_before=made)
     for remark in report.skipped:
-        run.emit(Noted(stage="intake", message=remark, level="warning"))
+        run.warn("intake", remark)
     doctests = reported_tests.find_doctests(report, tree.paths())
     python = report.hints.python or request.python
     return replace(report, hints=replace(report.hints, python=python, doctests=doctests))

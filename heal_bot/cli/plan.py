@@ -107,7 +107,6 @@ def _failures(
     from heal_bot.checkout.checkout_tree import checkout
     from heal_bot.checkout.subproject_tree import narrow_tree
     from heal_bot.core import settings
-    from heal_bot.core.events import Noted
     from heal_bot.core.model import Collection, HealRequest
     from heal_bot.junit import reader, reported_tests
 
@@ -134,6 +133,5 @@ def _failures(
     if resolved.failures or not chosen.other_command or reported_tests.is_green(report):
         return resolved.failures, request
     said = resolved.nothing or f"the report is {reported_tests.doubt_green(report)}"
-    message = f"{said}; one job heals what is red in the test-command"
-    run.emit(Noted(stage="intake", message=message, level="warning"))
+    run.warn("intake", f"{said}; one job heals what is red in the test-command")
     return None, request

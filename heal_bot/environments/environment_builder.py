@@ -138,7 +138,7 @@ def former_versions(
         except ProvisionError as error:
             if access.until and access.url:
                 message = f"the index does not tell what it had then ({one_line(str(error), 200)})"
-                run.emit(Noted(stage="workspace", message=message, level="warning"))
+                run.warn("workspace", message)
                 continue
             raise
         break
@@ -302,7 +302,6 @@ def _tell(run: Run, notes: Sequence[str], refused: Sequence[str]) -> None:
     for note in notes:
         run.emit(Noted(stage="workspace", message=note, level="info"))
     for remark in refused[:_REMARKS]:
-        run.emit(Noted(stage="workspace", message=remark, level="warning"))
+        run.warn("workspace", remark)
     if (more := len(refused) - _REMARKS) > 0:
-        message = f"{more} more requirements were passed over"
-        run.emit(Noted(stage="workspace", message=message, level="warning"))
+        run.warn("workspace", f"{more} more requirements were passed over")

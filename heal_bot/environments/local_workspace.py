@@ -13,7 +13,7 @@ from heal_bot.checkout.checkout_tree import GitTree, checkout, list_committed
 from heal_bot.checkout.git_objects import base_of
 from heal_bot.checkout.subproject_tree import narrow_tree
 from heal_bot.core.errors import ProvisionError, WorkspaceError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
 from heal_bot.environments.environment_request import Wanted
 from heal_bot.environments.provision import provision, seal_of
@@ -47,7 +47,7 @@ class LocalWorkspace:
         commit = self.repository.resolve(run, sha)
         tree = checkout(run, self.repository, commit, self.scratch)
         for note in tree.notes:
-            run.emit(Noted(stage="workspace", message=note, level="warning"))
+            run.warn("workspace", note)
         return tree
 
     def date_content(self, run: Run, tree: Tree) -> float:
@@ -99,14 +99,8 @@ class LocalWorkspace:
             folders = source, self.cache, self.scratch
             return assemble(run, project, Supplies(self.wanted, hints, self.builder, *folders))
         if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
-            run.emit(
-                Noted(
-                    stage="workspace",
-                    message=f"the failing run had Python {hints.python}, here is "
-                    f"{python.version} ({python.given})",
-                    level="warning",
-                )
-            )
+            here = f"{python.version} ({python.given})"
+            run.warn("workspace", f"the failing run had Python {hints.python}, here is {here}")
         added: tuple[str, ...] = ()
         if self.builder is not None and not python.holds("pytest"):
             from heal_bot.environments.pytest_overlay import lay_pytest

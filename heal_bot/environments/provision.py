@@ -13,7 +13,7 @@ from typing import Any
 from heal_bot.checkout.subproject_tree import Below
 from heal_bot.checkout.verified_copy import fingerprint, signature
 from heal_bot.core.errors import ProvisionError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.environments import elf_rpath
 from heal_bot.environments.environment_cache import RECORD, EnvironmentCache
@@ -52,7 +52,7 @@ def provision(run: Run, python: Interpreter, source: Path, tree: Tree, cache: Pa
 
     record = store.get(final.name, build)
     for note in record["notes"]:
-        run.emit(Noted(stage="workspace", message=note, level="warning"))
+        run.warn("workspace", note)
     return Environment(
         python=str(final / "bin/python"),
         version=python.version,

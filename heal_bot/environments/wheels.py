@@ -12,7 +12,7 @@ from typing import Any
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from heal_bot.core.errors import ProvisionError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.core.text import one_line
 from heal_bot.environments.interpreters import IN_THE_JOB
@@ -65,14 +65,14 @@ class Wheels:
             others = [each for each in packages if each.name not in names]
             if not exact and len(others) + len(own) < len(packages):
                 message = f"what the project itself requires is taken where {error}"
-                run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+                run.warn("workspace", one_line(message, 300))
                 return self.lock(run, [*others, *own], bounds, exact=False)
             if not exact:
                 raise ProvisionError(
                     f"the dependencies cannot be had: {error}: {IN_THE_JOB}"
                 ) from error
             message = f"the exact versions contradict each other and are taken as they are: {error}"
-            run.emit(Noted(stage="workspace", message=one_line(message, 300), level="warning"))
+            run.warn("workspace", one_line(message, 300))
             return self._resolve(run, packages, bounds, deps=False)
 
     def _resolve(

@@ -359,7 +359,7 @@ def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...
         found.extend(matches)
         if not matches:
             message = f"no function {hint!r} that a patch may change; the hint is not used"
-            run.emit(Noted(stage="locate", message=message, level="warning"))
+            run.warn("locate", message)
     return tuple(dict.fromkeys(found))
 
 

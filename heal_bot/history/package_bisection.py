@@ -77,7 +77,7 @@ def find_culprits(
             context.runner.preflight(run, env)
     except HealBotError as error:
         message = f"whether another version of a package broke the tests is not known: {error}"
-        run.emit(Noted(stage="history", message=message, level="warning"))
+        run.warn("history", message)
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from heal_bot.core.errors import ForgeError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 
 # The label by which people stop heal-bot on a pull request.
 STOPPED = "heal-bot-stop"
@@ -288,6 +288,6 @@ def try_aside(run: Run, do: Callable[[], object]) -> bool:
     try:
         do()
     except ForgeError as error:
-        run.emit(Noted(stage="publish", message=str(error), level="warning"))
+        run.warn("publish", str(error))
         return False
     return True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import (
     NO_ENVIRONMENT,
     Collection,
@@ -133,8 +133,7 @@ class CommandRunner:
         self._shown.seconds = suite.seconds
         shown = self._beside(run, env, ask, red)
         if red and not (places or shown):
-            message = "no Python that the test-command starts could be observed"
-            run.emit(Noted(stage="sandbox", message=message, level="warning"))
+            run.warn("sandbox", "no Python that the test-command starts could be observed")
         alone = [test for test in red if test not in self._shown.shared]
         recorded = shown.spectrum if shown else None
         kept = {*self._shown.shared, *self._shown.passing}

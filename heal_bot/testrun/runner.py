@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heal_bot.core.errors import ProvisionError, SandboxError, explain_uncollected
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Collection, Environment, Failure, Isolation, SuiteRun
 from heal_bot.core.statuses import SuiteEnd
 from heal_bot.ports import Ask, Observed, Tree
@@ -134,8 +134,7 @@ class SuiteRunner:
                 try:
                     started.result()
                 except (SandboxError, ProvisionError) as error:
-                    message = f"no process was started ahead: {error}"
-                    run.emit(Noted(stage="sandbox", message=message, level="warning"))
+                    run.warn("sandbox", f"no process was started ahead: {error}")
             return done
 
     def warm(

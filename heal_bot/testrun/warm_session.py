@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Self
 
 from heal_bot.core.errors import SandboxError
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import Calls, Candidate, Edit, Failure, Verdict
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Tree
@@ -286,7 +286,7 @@ class WarmSession:
             raise SandboxError(f"the warm test process keeps ending: {words}; use cold runs")
 
     def _note(self, message: str) -> None:
-        self._run.emit(Noted(stage="sandbox", message=message, level="warning"))
+        self._run.warn("sandbox", message)
 
     def close(self) -> None:
         """Give all slots back."""

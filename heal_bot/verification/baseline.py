@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.events import Noted, Run
+from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Baseline,
     CaseResult,
@@ -107,7 +107,7 @@ def reproduce(
     _tell_unreported(run, reproduced, suite)
     unsteady = tuple(sorted({*suite.unsteady, *trials.unsteady}))
     for remark in remark_on_ids(unsteady):
-        run.emit(Noted(stage="verify", message=remark, level="warning"))
+        run.warn("verify", remark)
     if suite.spectrum is not None and trials.spectrum is not None:
         # A memo that an earlier test filled keeps a test of the suite out of a function.
         joined = suite.spectrum.joined(trials.spectrum, known[:_JOINED])
@@ -264,4 +264,4 @@ def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun
     red = [r.test for r in suite.red if r.test not in named]
     if red:
         message = f"red here and not named by the report: {count(len(red), 'test')}, first {red[0]}"
-        run.emit(Noted(stage="verify", message=message, level="warning"))
+        run.warn("verify", message)

@@ -55,7 +55,7 @@ def reproduce_completed(
     except ProvisionError as error:
         if before is None:
             raise
-        context.run.emit(Noted(stage="workspace", message=str(error), level="warning"))
+        context.run.warn("workspace", str(error))
         return replace(before, remark=str(error))
     return _again(context, observe, lacking, before)
 
@@ -80,8 +80,7 @@ def reproduce_with(
         try:
             tried = observe(replace(context, env=replace(context.env, variables=variables)))
         except (BudgetError, ProvisionError, SandboxError) as error:
-            message = f"with {shown} the tests do not run ({error})"
-            context.run.emit(Noted(stage="workspace", message=message, level="warning"))
+            context.run.warn("workspace", f"with {shown} the tests do not run ({error})")
             continue
         if isinstance(tried, Reproduction) and tried.baseline.confirmed:
             remark = f"the tests fail with {shown}, which the workflow sets in one job of a matrix"
@@ -130,7 +129,7 @@ def _again(
             return seen
         return replace(seen, remark=f"{names} was added to the environment and is there now")
     message = f"with {names} added the tests do not run ({why}): what ran without counts"
-    context.run.emit(Noted(stage="workspace", message=message, level="warning"))
+    context.run.warn("workspace", message)
     context.runner.preflight(context.run, kept.context.env)
     return replace(kept, remark=message)
 

@@ -38,7 +38,7 @@ def plan(run: Run, seconds: float) -> bool:
             f"the suite takes {seconds:.0f} s by the report, too long for {run.left() / 60:.1f}"
             " minutes: the impacted tests run, and as many of the others as fit"
         )
-        run.emit(Noted(stage="verify", message=message, level="warning"))
+        run.warn("verify", message)
     return fits
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.events import Noted
 from heal_bot.core.model import (
     COMMAND,
     Baseline,
@@ -86,8 +85,7 @@ class Proof:
                 spoilt = context.patched(edit.patch_files(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
-            message = f"no poison rerun: {error}"
-            context.run.emit(Noted(stage="verify", message=message, level="warning"))
+            context.run.warn("verify", f"no poison rerun: {error}")
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
         former = stale_test_history.is_former(candidate.edits, tree)
         own = "what it puts back is the repository's own code" if former else ""
@@ -124,8 +122,7 @@ class Proof:
                 return self
             tree = self.context.patched(edit.patch_files(self.context.tree, probed))
         except (edit.EditError, SourceRejected) as error:
-            message = f"no probe rerun: {error}"
-            self.context.run.emit(Noted(stage="verify", message=message, level="warning"))
+            self.context.run.warn("verify", f"no probe rerun: {error}")
             return self
         ask = Ask(tree, asked.tests, seconds=asked.seconds, aside=True)
         return replace(self, asks={**self.asks, "probe": ask})

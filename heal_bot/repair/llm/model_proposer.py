@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from heal_bot.core.errors import LLMError
-from heal_bot.core.events import ModelSpoke, Noted, Run
+from heal_bot.core.events import ModelSpoke, Run
 from heal_bot.core.model import Attempt, Candidate, Cost
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import Secret, clip, hide_values, one_line, printable
@@ -278,7 +278,7 @@ class ModelProposer:
     def _note(self, run: Run, message: str) -> None:
         if message not in self.notes:
             self.notes.append(message)
-            run.emit(Noted(stage="repair", message=message, level="warning"))
+            run.warn("repair", message)
 
 
 def _joined(reason: str, transcript: str) -> str:

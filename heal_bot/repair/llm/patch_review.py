@@ -107,7 +107,7 @@ class ModelCritic:
             return parse(reply.text, shape)
         except (LLMError, ReplyError) as error:
             note = f"no second opinion from {model.name}: {error}"
-            run.emit(Noted(stage="repair", message=note, level="warning"))
+            run.warn("repair", note)
         return None
 
     def _tried(
