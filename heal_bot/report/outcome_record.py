@@ -124,9 +124,7 @@ def _patch(
     return {
         "base_sha": patch.base_sha,
         "diff": patch.diff,
-        "files": tuple(
-            {"path": f.path, "base_blob": f.base_blob, "content": f.content} for f in patch.files
-        ),
+        "files": tuple(map(asdict, patch.files)),
         "functions": _functions(patch.edits),
         "fixed": tuple(names.get(test, test) for test in patch.fixed),
         "still_failing": tuple(names.get(test, test) for test in patch.still_failing),
@@ -349,7 +347,7 @@ def _list_unrun(outcome: Outcome, certificate: Certificate) -> tuple[str, ...]:
 def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
     if (certificate := outcome.certificate) is None:
         return None
-    environment, isolation = certificate.environment, certificate.isolation
+    environment = certificate.environment
     return {
         "base_sha": certificate.base_sha,
         "tree_sha": certificate.tree_sha,
@@ -363,11 +361,7 @@ def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
             "doctests": tuple(text(path, _NAME) for path in environment.doctests),
             "variables": tuple(text("=".join(one), _NAME) for one in environment.variables),
         },
-        "isolation": {
-            "mode": isolation.mode,
-            "layers": isolation.layers,
-            "missing": isolation.missing,
-        },
+        "isolation": asdict(certificate.isolation),
         "baseline_runs": certificate.baseline_runs,
         "verify_runs": certificate.verify_runs,
         "before_after": tuple(
@@ -388,10 +382,4 @@ def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
 
 
 def _suite(suite: SuiteTotals) -> dict[str, Any]:
-    return {
-        "complete": suite.complete,
-        "passed": suite.passed,
-        "failed": suite.failed,
-        "skipped": suite.skipped,
-        "seconds": round(suite.seconds, 3),
-    }
+    return asdict(suite) | {"seconds": round(suite.seconds, 3)}
