@@ -10,7 +10,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from heal_bot.core.model import NOT_MEASURED, stable_test_ids
+from heal_bot.core.model import stable_test_ids
 from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
 from heal_bot.core.text import clip, printable
 from heal_bot.report.causes import closest_attempt, list_causes
@@ -19,7 +19,12 @@ from heal_bot.report.explanation import explain_record
 from heal_bot.report.failed_assertion import read_assertion
 from heal_bot.report.failure_status import FAILING
 from heal_bot.report.parameter_groups import group_tests
-from heal_bot.report.status_sentences import describe_failure, describe_run, describe_verdict
+from heal_bot.report.status_sentences import (
+    describe_failure,
+    describe_run,
+    describe_verdict,
+    rate_verdict,
+)
 from heal_bot.report.step_summary import fit_bytes
 
 # What could end the script element or a line of JavaScript; inside JSON strings all are escapes.
@@ -46,7 +51,6 @@ _SUSPECTS = 400
 _RUNS = {"healed": "good", "not_healed": "bad", "budget_exhausted": "bad",
          "environment_error": "bad", "sandbox_error": "bad"}  # fmt: skip
 _FAILURES = {"fixed": "good", **dict.fromkeys(FAILING, "bad")}
-_VERDICTS = {"fixed": "good", "improved": "mixed", "unconfirmed": "mixed", NOT_MEASURED: "mixed"}
 
 
 def render_page(record: OutcomeRecord) -> str:
@@ -191,7 +195,7 @@ def _attempts(record: OutcomeRecord, places: dict[str, int], part: int) -> list[
     return [
         {
             "number": a.number, "proposer": a.proposer, "family": a.family,
-            "result": describe_verdict(a), "mood": _VERDICTS.get(a.word, "bad"),
+            "result": describe_verdict(a), "mood": rate_verdict(a),
             "rationale": clip(a.rationale, told), "detail": clip(a.detail, told),
             "functions": list(a.functions[:_LISTED]), "diff": clip(a.diff, diff),
             "fixed": listed(a.fixed), "still_failing": listed(a.still_failing),

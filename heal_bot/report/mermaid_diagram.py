@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from heal_bot.core.model import NOT_MEASURED
 from heal_bot.core.text import count, one_line
+from heal_bot.report.status_sentences import rate_verdict
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, OutcomeRecord
 
 _CAUSES = 8
 _ATTEMPTS = 8
-_MIXED = frozenset({"improved", "unconfirmed", NOT_MEASURED})
 # What has no meaning in a quoted label; Mermaid's own escapes are left out with the rest.
 _FOREIGN = re.compile(r"[^\w .,+-]")
 _STYLES = (
@@ -47,8 +46,7 @@ def _node(attempt: AttemptRecord, tests: int) -> str:
     who = escape_label(f"{attempt.proposer} {attempt.family}")
     # Mermaid takes a number with a dot for a list.
     said = f"attempt {attempt.number}, {who}: {attempt.word}, {len(attempt.fixed)} of {tests}"
-    mood = "good" if attempt.word == "fixed" else "mixed" if attempt.word in _MIXED else "bad"
-    return f'a{attempt.number}["{said}"]:::{mood}'
+    return f'a{attempt.number}["{said}"]:::{rate_verdict(attempt)}'
 
 
 def escape_label(text: str, limit: int = 40) -> str:

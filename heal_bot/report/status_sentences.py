@@ -47,6 +47,7 @@ _VERDICTS = {
     "unconfirmed": "did not hold in the final check",
     NOT_MEASURED: "could not be measured",
 }
+_MOODS = {"fixed": "good", "improved": "mixed", "unconfirmed": "mixed", NOT_MEASURED: "mixed"}
 
 
 def describe_confidence(record: OutcomeRecord) -> tuple[str, str]:
@@ -127,3 +128,8 @@ def describe_verdict(attempt: AttemptRecord) -> str:
         broken = len(attempt.newly_failing)
         return f"breaks {count(broken, 'passing test') if broken else 'a passing test'}"
     return _VERDICTS[attempt.word]
+
+
+def rate_verdict(attempt: AttemptRecord) -> str:
+    """How the result of an attempt is coloured: good, mixed or bad."""
+    return _MOODS.get(attempt.word, "bad")
