@@ -17,7 +17,7 @@ from heal_bot.action.action_context import ActionContext, report_broken_run
 from heal_bot.action.webhook_event import CommandRequest, Ignored
 from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import HealBotError, ProvisionError, no_room
-from heal_bot.core.model import HealRequest
+from heal_bot.core.model import ASKED, HealRequest
 from heal_bot.core.text import one_line
 from heal_bot.github import actions_runner, permission_check
 from heal_bot.github.pulls import GitHub
@@ -157,9 +157,8 @@ def _fleeting(request: HealRequest, job: ActionContext) -> str:
 
 def _own(request: HealRequest, job: ActionContext) -> str:
     """Why a red run of a proposal of ours starts nothing: it would propose to itself for ever."""
-    asked = request.trigger in {"comment", "commit", "dispatch", "step:workflow_dispatch"}
     name = request.base_ref.removeprefix(job.options().prefix)
-    if asked or name == request.base_ref or not _FINGERPRINT.fullmatch(name):
+    if request.trigger in ASKED or name == request.base_ref or not _FINGERPRINT.fullmatch(name):
         return ""
     return f"branch {request.base_ref} is heal-bot's own; ask with a comment to repair it"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heal_bot.core.model import HealRequest, Leg, Report, ReportedCase
+from heal_bot.core.model import ASKED, HealRequest, Leg, Report, ReportedCase
 from heal_bot.core.statuses import OutcomeStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.junit.matrix_jobs import parse
@@ -123,13 +123,7 @@ def _words(text: str) -> str:
 
 def _is_asked(request: HealRequest) -> bool:
     """Whether a person asks for this repair, as against a run that was red."""
-    spoken = request.trigger in {
-        "command",
-        "comment",
-        "commit",
-        "dispatch",
-        "step:workflow_dispatch",
-    }
+    spoken = request.trigger in {*ASKED, "command"}
     return spoken or bool(request.only or request.targets)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
-from heal_bot.core.model import HealRequest
+from heal_bot.core.model import ASKED, HealRequest
 from heal_bot.ports.code_host import OPTED_IN, STOPPED, Forge, ForgePull
 from heal_bot.publish.change_identity import is_formatting_only
 from heal_bot.publish.delivery_options import Options, Published
 
-_ASKED = frozenset({"comment", "commit", "dispatch", "step:workflow_dispatch"})
 _BOT = "[bot]"
 
 
@@ -61,7 +60,7 @@ def _withhold_unasked(
     options: Options,
 ) -> Published | None:
     """Why nobody wants this change yet; None where somebody asked, or it is for all to have."""
-    if opened is not None or request.trigger in _ASKED or request.reply_to is not None:
+    if opened is not None or request.trigger in ASKED or request.reply_to is not None:
         return None
     if pull is None:
         return _withhold_on_branch(run, request, forge, options)

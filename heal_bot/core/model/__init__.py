@@ -12,6 +12,7 @@ from heal_bot.core.model.execution import (
     SuiteRun,
 )
 from heal_bot.core.model.failures import (
+    ASKED,
     ELSEWHERE,
     Broken,
     Collection,
@@ -60,6 +61,7 @@ from heal_bot.core.model.result import (
 )
 
 __all__ = [
+    "ASKED",
     "COMMAND",
     "ELSEWHERE",
     "NOT_MEASURED",

@@ -16,6 +16,10 @@ class Trust(StrEnum):
     REFUSED = "refused"
 
 
+# What starts a run that somebody asks for, as against a run that was red.
+ASKED = frozenset({"comment", "commit", "dispatch", "step:workflow_dispatch"})
+
+
 @dataclass(frozen=True, slots=True)
 class HealRequest:
     """What is to be healed: base_sha is patched, base_ref targeted, tested_sha is what CI ran.
