@@ -66,11 +66,14 @@ class Talk:
             return there.html_url
 
     def _first(self, issue: Issue, marker: str) -> IssueComment | None:
-        """The oldest comment with the marker that we wrote: whoever reads it could copy it."""
-        for comment in issue.get_comments():
-            if comment.body.startswith(marker) and comment.user.login == self.identity.login():
-                return comment
-        return None
+        """The oldest comment with the marker that we wrote."""
+        return next((c for c in issue.get_comments() if self._is_ours(c, marker)), None)
+
+    def _is_ours(
+        self, said: IssueComment | PullRequestComment | PullRequestReview, marker: str
+    ) -> bool:
+        """Whether we wrote what bears a marker: whoever reads it could copy it."""
+        return said.body.startswith(marker) and said.user.login == self.identity.login()
 
     def _made(self, run: Run, issue: Issue, marker: str, body: str) -> IssueComment:
         made = create(
@@ -115,10 +118,7 @@ class Talk:
         pull = self.repository.get_pull(number)
 
         def look() -> PullRequestReview | None:
-            for review in pull.get_reviews():
-                if review.body.startswith(marker) and review.user.login == self.identity.login():
-                    return review
-            return None
+            return next((r for r in pull.get_reviews() if self._is_ours(r, marker)), None)
 
         def make() -> PullRequestReview:
             return pull.create_review(
@@ -142,12 +142,7 @@ class Talk:
         whole = [remark for remark in remarks if not remark.last]
 
         def said() -> set[str]:
-            me = self.identity.login()
-            return {
-                c.path
-                for c in pull.get_review_comments()
-                if c.body.startswith(marker) and c.user.login == me
-            }
+            return {c.path for c in pull.get_review_comments() if self._is_ours(c, marker)}
 
         missing = [remark for remark in whole if remark.path not in said()] if whole else []
         for remark in missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import quote
@@ -174,11 +174,15 @@ def _find_crowd(run: Run, base_ref: str, forge: Forge, options: Options) -> str:
 
 def list_own_pulls(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
     """Our open pull requests: from our branches of this repository, made with this token."""
-    found = [
-        pull
-        for pull in forge.open_pulls(run)
-        if pull.head_ref.startswith(prefix) and pull.head_repo.lower() == forge.repo.lower()
-    ]
+    return select_own(run, forge.open_pulls(run), forge, prefix)
+
+
+def select_own(
+    run: Run, pulls: Iterable[ForgePull], forge: Forge, prefix: str
+) -> tuple[ForgePull, ...]:
+    """Those of some pull requests that are ours."""
+    repo = forge.repo.lower()
+    found = [p for p in pulls if p.head_ref.startswith(prefix) and p.head_repo.lower() == repo]
     return tuple(pull for pull in found if pull.author == forge.me(run))
 
 

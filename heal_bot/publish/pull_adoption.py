@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
 from heal_bot.ports.code_host import Forge, ForgePull
+from heal_bot.publish.delivery_strategies import select_own
 from heal_bot.publish.healing_state import Ending, Entry, Proposal, Settled, State
 from heal_bot.report import pull_request_body, pull_request_memory
 
@@ -27,7 +28,7 @@ def adopt_pulls(
 
     Closed ones are asked for where it knows nothing: it is new, deleted, or not ours.
     """
-    found = [*opened] if state.entries else [*opened, *_list_closed(run, forge, prefix)]
+    found = [*opened, *(() if state.entries else _list_closed(run, forge, prefix))]
     for pull in sorted(found, key=lambda pull: pull.number):
         state = _adopt(run, state, pull, forge, today)
     return state
@@ -48,17 +49,12 @@ def end_of(run: Run, pull: ForgePull, forge: Forge) -> tuple[Ending, str]:
     return how, _NOT_LOGIN.sub("", by)[:60]
 
 
-def _list_closed(run: Run, forge: Forge, prefix: str) -> list[ForgePull]:
+def _list_closed(run: Run, forge: Forge, prefix: str) -> tuple[ForgePull, ...]:
     try:
-        listed = [
-            pull
-            for pull in forge.closed_pulls(run)
-            if pull.head_ref.startswith(prefix) and pull.head_repo.lower() == forge.repo.lower()
-        ]
-        return [pull for pull in listed if pull.author == forge.me(run)][:_ASKED]
+        return select_own(run, forge.closed_pulls(run), forge, prefix)[:_ASKED]
     except ForgeError as error:
         run.warn("publish", f"closed pull requests are not known: {error}")
-        return []
+        return ()
 
 
 def _adopt(run: Run, state: State, pull: ForgePull, forge: Forge, today: int) -> State:
