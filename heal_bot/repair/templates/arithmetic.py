@@ -176,10 +176,7 @@ def _gathered(scope: MutationContext, target: ast.Subscript, value: ast.expr) ->
         head, key = site.text(target.value).at(16), site.segment(target.slice)
         for empty, taking in (("[]", "append"), ("set()", "add")):
             made = f"{head}.setdefault({key}, {empty}).{taking}({site.text(value).at(1)})"
-            line = site.line(statement)
-            cut = TextEdit(site.start(statement), site.end(statement), made)
-            why = says(site.segment(statement), made, line)
-            yield Mutation((cut,), 2.6, line, why)
+            yield site.replace(statement, made, 2.6)
 
 
 def operands(scope: MutationContext) -> Iterator[Mutation]:

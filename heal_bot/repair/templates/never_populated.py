@@ -15,7 +15,7 @@ from itertools import islice
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
+from heal_bot.repair.templates.text_edits import Mutation
 
 _FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
 _TAKING = {"pop", "popleft"}
@@ -38,9 +38,7 @@ def fills(scope: MutationContext) -> Iterator[Mutation]:
             for rank, value in enumerate(values):
                 cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
                 if isinstance(anchor, ast.Pass):
-                    cut = TextEdit(site.start(anchor), site.end(anchor), code.format(value))
-                    line = site.line(anchor)
-                    yield Mutation((cut,), cost, line, says("pass", cut.text, line))
+                    yield site.replace(anchor, code.format(value), cost)
                     continue
                 for put in (after, before):
                     yield from put(site, anchor, (code.format(value),), cost)

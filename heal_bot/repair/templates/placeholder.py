@@ -14,7 +14,7 @@ from heal_bot.repair.templates.guard_clauses import conditions
 from heal_bot.repair.templates.ingredient import borrowed
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
-from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
+from heal_bot.repair.templates.text_edits import Mutation
 from heal_bot.repair.templates.unused_variable import unread
 from heal_bot.source.definitions import Function
 
@@ -99,10 +99,8 @@ def passes(scope: MutationContext) -> Iterator[Mutation]:
                     options.setdefault(variant, 2.6 + 0.05 * rank)
         for code in ("continue", "break", "return"):
             options.setdefault(code, 2.4)
-        line = site.line(node)
         for code, cost in options.items():
-            cut = TextEdit(site.start(node), site.end(node), code)
-            yield Mutation((cut,), cost, line, says("pass", code, line))
+            yield site.replace(node, code, cost)
 
 
 def _about_others(scope: MutationContext, statement: ast.stmt, place: ast.Pass) -> Iterator[str]:

@@ -84,8 +84,7 @@ def deletions(scope: MutationContext) -> Iterator[Mutation]:
             if len(block) > 1:
                 yield Mutation((TextEdit(*span, ""),), 2.8, line, why)
             elif not isinstance(node, ast.Return):
-                cut = TextEdit(site.start(node), site.end(node), "pass")
-                yield Mutation((cut,), 3.2, line, why)
+                yield site.replace(node, "pass", 3.2, why)
             if isinstance(node, ast.If | ast.While) and not node.orelse:
                 yield from _unwrapped(site, node, span)
 
@@ -152,17 +151,13 @@ def jumps(scope: MutationContext) -> Iterator[Mutation]:
             continue
         for new, cost in (("break", 1.6), ("continue", 1.6), ("pass", 2.4), ("return", 2.6)):
             if new != old:
-                line = site.line(node)
-                cut = TextEdit(site.start(node), site.end(node), new)
-                yield Mutation((cut,), cost, line, f"`{old}` becomes `{new}` on line {line}")
+                yield site.replace(node, new, cost)
     for node in site.statements:
         match node:
             case ast.Return() if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
                 for new in ("continue", "break"):
-                    cut = TextEdit(site.start(node), site.end(node), new)
-                    line = site.line(node)
-                    why = f"`{named(site, node)}` becomes `{new}` on line {line}"
-                    yield Mutation((cut,), 2.8, line, why)
+                    why = f"`{named(site, node)}` becomes `{new}` on line {site.line(node)}"
+                    yield site.replace(node, new, 2.8, why)
 
 
 def copies(scope: MutationContext) -> Iterator[Mutation]:

@@ -164,6 +164,12 @@ class TargetAst:
             why = says(self.segment(node), code, self.line(node))
         return Mutation((TextEdit(start, end, code),), cost, self.line(node), why)
 
+    def replace(self, node: ast.expr | ast.stmt, code: str, cost: float, why: str = "") -> Mutation:
+        """The change of a whole node into a text that fits its place as it is."""
+        line = self.line(node)
+        cut = TextEdit(self.start(node), self.end(node), code)
+        return Mutation((cut,), cost, line, why or says(self.segment(node), code, line))
+
     def _bracketed(self, start: int, end: int) -> bool:
         """Whether brackets stand around a span that group, and are those of no call."""
         around = self.source[max(0, start - 2) : start], self.source[end : end + 2]
