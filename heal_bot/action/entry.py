@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from heal_bot.action import event_file, event_filter, secret_vault
+from heal_bot.action import event_file, secret_vault
 
 
 @click.command("action")
@@ -29,7 +29,7 @@ def command(path: Path | None) -> None:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environ = secret_vault.copy_environment()
-    if not event_filter.passes_filter(environ, path or event_file.find_event_file(environ)):
+    if not event_file.passes_filter(environ, path or event_file.find_event_file(environ)):
         return
     environ = secret_vault.seal_process(environ)
     from heal_bot.action import dispatch

@@ -1,15 +1,20 @@
-"""The event file as the runner leaves it, and whether there is anything in it for us at all."""
+"""The event file as the runner leaves it, and whether there is anything in it for us at all.
+
+What asks for nothing ends here, before anything slow is loaded.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from heal_bot.action import comment_command
+from heal_bot.action import comment_command, secret_vault
 from heal_bot.core.errors import UsageError
-from heal_bot.core.text import one_line
+from heal_bot.core.text import for_log, one_line
+from heal_bot.github import actions_runner
 
 NOT_SERVED = "pull_request_target runs with write rights on code of others; not served"
 _NO_COMMAND = "the comment is no /heal command"
@@ -75,3 +80,28 @@ def explain_ended_run(action: str, conclusion: str) -> str:
     if action == "completed" and conclusion in {"failure", "success"}:
         return ""
     return f"the run ended as {one_line(conclusion or action, 40)}"
+
+
+def passes_filter(environ: Mapping[str, str], path: Path) -> bool:
+    """Whether the event may ask for something; the runner is told of one that does not."""
+    reason = explain_idle(environ.get("GITHUB_EVENT_NAME", ""), path)
+    if not reason:
+        return True
+    sys.stdout.write(for_log(f"nothing to do: {reason}") + "\n")
+    actions_runner.tell(environ, {"status": "nothing_to_do"}, reason)
+    return False
+
+
+def admits_entry() -> bool:
+    """Whether the container's entry goes on, in a process whose environment holds no secret.
+
+    A process that was started with secrets replaces itself here, and begins anew.
+    """
+    environ = secret_vault.copy_environment()
+    if not secret_vault.receives_secrets(environ) and not passes_filter(
+        environ, find_event_file(environ)
+    ):
+        return False
+    if not secret_vault.receives_secrets(environ):
+        secret_vault.seal_process(environ)
+    return True

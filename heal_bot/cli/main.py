@@ -44,9 +44,9 @@ def _give_back(workspace: str) -> None:
 
 def _opened() -> bool:
     """Whether an event of the container's entry may ask for something."""
-    from heal_bot.action import event_filter
+    from heal_bot.action import event_file
 
-    return event_filter.admits_entry()
+    return event_file.admits_entry()
 
 
 def _called(argv: list[str]) -> int:

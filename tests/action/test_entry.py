@@ -315,5 +315,5 @@ def test_an_event_that_asks_for_nothing_ends_in_its_first_process_without_click(
     assert "nothing to do: pull_request_target" in done.stdout
     assert "nothing_to_do" in (tmp_path / "output").read_text()
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "heal_bot.action.event_filter" in loaded
+    assert "heal_bot.action.event_file" in loaded
     assert not loaded & {"click", "pydantic", "heal_bot.core.settings", "heal_bot.core.model"}
