@@ -14,7 +14,8 @@ import click
 
 from heal_bot.cli import shared_options
 from heal_bot.core.errors import UsageError
-from heal_bot.core.text import for_log
+from heal_bot.core.statuses import MENDING
+from heal_bot.core.text import for_log, one_line
 from heal_bot.source.edit import blob_id
 from heal_bot.source.unified_diff import DiffError, apply_diff, parse_diff
 
@@ -67,7 +68,9 @@ def command(folder: Path, repo: Path, force: bool, attempt: int | None, pick: st
     if pick is not None:
         apply_choice(record, pick, repo, force=force)
     elif attempt is not None:
-        _write(_of_attempt(repo, shared_options.select_attempt(record, attempt)))
+        chosen = shared_options.select_attempt(record, attempt)
+        _warn(chosen)
+        _write(_of_attempt(repo, chosen))
     elif record.patch is not None:
         _write(_of_patch(repo, record.patch, force))
     else:
@@ -85,12 +88,22 @@ def apply_choice(record: OutcomeRecord, pick: str, repo: Path, *, force: bool = 
             click.echo(for_log(f"keep the answer as a test: {answer.test}"))
 
 
+def _warn(attempt: AttemptRecord) -> None:
+    """Say what came of an attempt that makes no failing test pass, or did not hold."""
+    from heal_bot.report.status_sentences import describe_verdict
+
+    if attempt.word not in MENDING:
+        told = f"{describe_verdict(attempt)}: {one_line(attempt.detail, 300)}".removesuffix(": ")
+        click.echo(for_log(f"warning: attempt {attempt.number} {told}"))
+
+
 def _write(changes: Iterable[_Change]) -> None:
     """Write the files once all of them are known to be what they should; the next step."""
     for change in list(changes):
         if change.data is not None:
             _replace(change.path, change.data)
-        click.echo(for_log(f"{'unchanged' if change.data is None else 'changed'} {change.name}"))
+        done = "already applied" if change.data is None else "changed"
+        click.echo(for_log(f"{done}: {change.name}"))
     click.echo("next: review it with git diff, run the tests, and commit it")
 
 
@@ -126,9 +139,10 @@ def _of_attempt(repo: Path, attempt: AttemptRecord) -> Iterator[_Change]:
     try:
         for file in parse_diff(attempt.diff):
             path = _plain(repo, file.path)
-            text = _read(path).decode("utf-8", "surrogatepass")
-            data = apply_diff(text, file).encode("utf-8", "surrogatepass")
-            yield _Change(path, file.path, data)
+            before = _read(path)
+            text = apply_diff(before.decode("utf-8", "surrogatepass"), file)
+            data = text.encode("utf-8", "surrogatepass")
+            yield _Change(path, file.path, None if data == before else data)
     except (DiffError, UnicodeDecodeError) as error:
         raise UsageError(
             f"attempt {attempt.number} cannot be applied: {error}; heal-bot explain --attempt"

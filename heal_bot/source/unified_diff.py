@@ -74,16 +74,20 @@ def _read_hunks(lines: Sequence[str], at: int) -> tuple[tuple[Hunk, ...], int]:
 def apply_diff(text: str, file: FileDiff) -> str:
     """The text with the change made; DiffError where it is not what the diff was made of.
 
-    Lines end as those of the text do. What other changes moved is found where it stands once.
+    Lines end as those of the text do. What other changes moved is found where it stands once, and
+    a hunk that the text holds already is left.
     """
     lines = text.split("\n")
     newline = "\r" if lines[0].endswith("\r") else ""
     for hunk in reversed(file.hunks):
-        old = list(hunk.side("-"))
-        first = _find_place([line.removesuffix("\r") for line in lines], hunk, old)
+        old, made = list(hunk.side("-")), list(hunk.side("+"))
+        known = [line.removesuffix("\r") for line in lines]
+        first = _find_place(known, hunk.old_start, old)
+        if first is None and made and _find_place(known, hunk.new_start, made) is not None:
+            continue
         if first is None:
             raise DiffError(f"{file.path}:{hunk.old_start} is not what the change was made for")
-        new = [f"{line}{newline}" for line in hunk.side("+")]
+        new = [f"{line}{newline}" for line in made]
         if new and first + len(old) == len(lines):
             # The last line of a text has no end.
             new[-1] = new[-1].removesuffix("\r")
@@ -91,10 +95,10 @@ def apply_diff(text: str, file: FileDiff) -> str:
     return "\n".join(lines)
 
 
-def _find_place(lines: Sequence[str], hunk: Hunk, old: Sequence[str]) -> int | None:
-    """Where the old lines of a hunk begin: at its place, else at the only one; None for neither."""
-    told = hunk.old_start - 1 if old else hunk.old_start
-    if lines[told : told + len(old)] == old:
+def _find_place(lines: Sequence[str], start: int, side: Sequence[str]) -> int | None:
+    """Where a side of a hunk begins: at its place, else at the only one; None for neither."""
+    told = start - 1 if side else start
+    if lines[told : told + len(side)] == side:
         return told
-    places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+    places = [at for at in range(len(lines)) if lines[at : at + len(side)] == side]
     return places[0] if len(places) == 1 else None

@@ -34,18 +34,38 @@ def apply(tmp_path: Path, tree: Path, values: dict[str, Any], *flags: str) -> st
 def test_the_patch_lands_and_landing_twice_is_no_error(tmp_path: Path, tree: Path) -> None:
     path = tree / "shop/pricing.py"
     path.chmod(0o755)
-    for came in ("changed", "unchanged"):
+    for came in ("changed", "already applied"):
         said = apply(tmp_path, tree, records.data("1" * 40)).splitlines()
-        assert said[0] == f"{came} shop/pricing.py"
+        assert said[0] == f"{came}: shop/pricing.py"
         assert said[1].startswith("next: ")
         assert path.read_text() == records.FIXED
     assert path.stat().st_mode & 0o777 == 0o755
     assert sorted(p.name for p in path.parent.iterdir()) == ["__init__.py", "pricing.py"]
 
 
-def test_an_attempt_is_applied_from_its_diff(tmp_path: Path, tree: Path) -> None:
-    said = apply(tmp_path, tree, records.data("1" * 40), "--attempt", "1").splitlines()
-    assert said[0] == "changed shop/pricing.py"
+def test_an_attempt_is_applied_from_its_diff_once(tmp_path: Path, tree: Path) -> None:
+    for came in ("changed", "already applied"):
+        said = apply(tmp_path, tree, records.data("1" * 40), "--attempt", "2").splitlines()
+        assert said[0] == f"{came}: shop/pricing.py"
+        assert (tree / "shop/pricing.py").read_text() == records.FIXED
+
+
+@pytest.mark.parametrize(
+    ("verdict", "warning"),
+    [
+        ("unconfirmed", "did not hold in the final check: no failing test passes"),
+        ("unchanged", "fixes none: no failing test passes"),
+        ("regression", "breaks a passing test: no failing test passes"),
+    ],
+)
+def test_an_attempt_that_did_not_hold_is_applied_with_a_warning(
+    tmp_path: Path, tree: Path, verdict: str, warning: str
+) -> None:
+    values = records.data("1" * 40)
+    values["attempts"][0]["verdict"] = verdict
+    said = apply(tmp_path, tree, values, "--attempt", "1").splitlines()
+    assert said[0] == f"warning: attempt 1 {warning}"
+    assert said[1] == "changed: shop/pricing.py"
     wanted = records.BROKEN.replace("prices[1:]", "prices[2:]")
     assert (tree / "shop/pricing.py").read_text() == wanted
 
@@ -79,7 +99,7 @@ def test_the_choice_that_is_picked_lands_with_the_test_that_holds_the_answer(
     tmp_path: Path, tree: Path, pick: str, wanted: str, test: list[str]
 ) -> None:
     said = apply(tmp_path, tree, records.asked("1" * 40), "--pick", pick).splitlines()
-    assert said[0] == "changed shop/pricing.py"
+    assert said[0] == "changed: shop/pricing.py"
     assert said[2:] == test
     assert (tree / "shop/pricing.py").read_text() == wanted
 

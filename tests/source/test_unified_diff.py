@@ -49,6 +49,14 @@ def test_what_another_change_moved_is_found_where_it_stands_once() -> None:
         apply_diff("first\na\nb\na\nb\n", file)
 
 
+def test_a_change_that_is_made_already_is_left() -> None:
+    (file,) = parse_diff(edit.diff("x.py", OLD, NEW))
+    assert apply_diff(NEW, file) == NEW
+    (file,) = parse_diff(edit.diff("x.py", "a\n", ""))
+    with pytest.raises(DiffError):
+        apply_diff("b\n", file)
+
+
 def test_a_file_that_changed_since_is_refused_with_the_place() -> None:
     (file,) = parse_diff(edit.diff("x.py", OLD, NEW))
     with pytest.raises(DiffError, match=r"x\.py:1 is not what"):
