@@ -131,7 +131,7 @@ def conclude(
 ) -> Outcome:
     """The outcome as the ledger stands now."""
     if run.left() <= 0:
-        ledger.end("budget")
+        ledger.end("budget", "time")
     baseline = _outdated(found, ledger)
     if ledger.confirmed is None:
         baseline = package_bisection.mark_explained(baseline, found.history.packages, searched=True)
@@ -158,6 +158,7 @@ def conclude(
         question=ledger.question,
         history=found.history,
         confidence=_least_sure(ledger.held),
+        limit=ledger.limit,
     )
 
 

@@ -43,7 +43,6 @@ VerdictStatus = Literal[
     "fixed", "improved", "unchanged", "regression", "rejected", "timeout", "error", "unconfirmed",
 ]  # fmt: skip
 ChoiceId = Literal["A", "B"]
-TargetKind = Literal["function", "class_attribute", "assignment", "default", "lines"]
 
 
 class Record(BaseModel):
@@ -75,7 +74,7 @@ class SuspectRecord(Record):
     path: Name
     qualname: Name
     nth: Count
-    kind: TargetKind
+    kind: Literal["function", "class_attribute", "assignment", "default", "lines"]
     first_line: Count
     score: Annotated[float, Field(ge=-1e6, le=1e6)]
     evidence: Texts
@@ -354,7 +353,7 @@ class CostRecord(Record):
 
 
 class OutcomeRecord(Record):
-    """The whole of `outcome.json`."""
+    """The whole of `outcome.json`; `limit` is the one that ended a run, '' if that is not known."""
 
     schema_version: Annotated[Literal[1, 2], Field(alias="schema")]
     heal_bot: Name
@@ -380,6 +379,7 @@ class OutcomeRecord(Record):
     not_shown: Sentences = ()
     choices: Annotated[tuple[ChoiceRecord, ...], Field(max_length=2)] = ()
     question: QuestionRecord | None = None
+    limit: Literal["", "token", "call", "spending", "attempt", "time"] = ""
 
     @model_validator(mode="after")
     def _asks_between_choices(self) -> OutcomeRecord:

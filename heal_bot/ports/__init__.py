@@ -310,8 +310,8 @@ class Recall(Protocol):
     def reject(self, candidate: Candidate, reason: str) -> None:
         """Record a proposal that was refused before any run; it becomes an attempt."""
 
-    def end(self, why: str) -> None:
-        """Say why no more comes, where it is not that all was said: stuck or budget."""
+    def end(self, why: str, limit: str = "") -> None:
+        """Say why no more comes, where it is not that all was said: stuck, or budget by a limit."""
 
 
 class Critic(Protocol):

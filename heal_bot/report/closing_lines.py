@@ -29,6 +29,8 @@ _TOLD = 10
 _CHANGED = 16
 _SUSPECTED = 3
 _UNHEALED = frozenset({"not_healed", "budget_exhausted"})
+# The options that raise what ended a run; those of one model have none.
+_OPTIONS = {"time": "--max-minutes", "attempt": "--max-attempts", "spending": "--max-usd"}
 
 
 def render_closing(record: OutcomeRecord, where: str, *, verbose: bool = False) -> tuple[str, ...]:
@@ -217,7 +219,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     commit = broke.bad_sha[:7] if broke and broke.confirmed and not broke.package else ""
     look = f"git show {commit}   or {look}" if commit and record.status in _UNHEALED else look
     if record.stopped == "budget":
-        return f"{look}   or heal again with a higher --max-minutes or --max-usd"
+        option = _OPTIONS.get(record.limit)
+        return f"{look}   or heal again with a higher {option}" if option else look
     if record.stopped == "interrupted":
         return f"{look}   or heal again"
     if record.status == "not_healed":

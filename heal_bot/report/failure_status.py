@@ -80,8 +80,11 @@ def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried:
     for attempt in attempts:
         if attempt.verdict.status == VerdictStatus.FIXED and (lacks := attempt.lacks):
             return f"attempt {attempt.number} passes it, and is not called the repair: {lacks[0]}"
-    if outcome.stopped in {"budget", "interrupted"}:
-        return f"{outcome.stopped}: the search ended before a candidate was found"
+    if outcome.stopped == "budget":
+        limit = f"the {outcome.limit}" if outcome.limit else "a"
+        return f"{limit} limit ended the search before a candidate was found"
+    if outcome.stopped == "interrupted":
+        return "the search was interrupted before a candidate was found"
     if broke := [v for v in verdicts if v.status == VerdictStatus.REGRESSION]:
         return _broken(broke[0])
     return f"no candidate: none of {tried} tried makes it pass without breaking another test"

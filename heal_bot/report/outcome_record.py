@@ -61,6 +61,7 @@ def flatten(outcome: Outcome, secrets: Sequence[Secret] = (), project: str = "")
             "heal_bot": VERSION,
             "status": outcome.status,
             "stopped": outcome.stopped,
+            "limit": outcome.limit if outcome.stopped == "budget" else "",
             "reason": text(outcome.reason),
             "fingerprint": fingerprint_failures(outcome, project),
             "request": _request(outcome, text),

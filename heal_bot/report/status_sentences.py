@@ -25,7 +25,6 @@ _RUNS = {
     "nothing_to_do": "Nothing to fix",
     "refused": "Not permitted",
     "superseded": "Superseded: the branch has moved on",
-    "budget_exhausted": "No fix found within the limits",
     "environment_error": _NOT_RUN,
     "sandbox_error": _NOT_RUN,
     "needs_answer": "Two changes pass: one answer decides",
@@ -69,6 +68,9 @@ def describe_run(record: OutcomeRecord) -> str:
             return _describe_unhealed(record)
         case "explained" | "not_reproduced":
             return _describe_explained(record)
+        case "budget_exhausted":
+            limit = f"{record.limit} limit" if record.limit else "limits"
+            return f"{_NONE_FOUND} within the {limit}"
         case status:
             return _RUNS[status]
 

@@ -40,11 +40,12 @@ def test_a_bundle_reads_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_bundle_of_the_first_schema_is_read_and_has_no_suggestion() -> None:
-    added = ["suggestion", "regression", "proved", "inferred", "not_shown", "choices", "question"]
+    added = ["suggestion", "regression", "proved", "inferred", "not_shown", "choices", "question",
+             "limit"]  # fmt: skip
     data = {key: value for key, value in _data().items() if key not in added}
     record = bundle.parse(json.dumps({**data, "schema": 1}).encode(), Path("outcome.json"))
     assert (record.schema_version, record.suggestion, record.proved) == (1, None, ())
-    assert list(_data())[-7:] == added
+    assert list(_data())[-len(added) :] == added
 
 
 @pytest.mark.parametrize(

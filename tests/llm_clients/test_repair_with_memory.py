@@ -163,15 +163,15 @@ def test_over_budget_nothing_is_sent_and_it_is_said(play, bench) -> None:
     assert (scene.statuses, bench.server.requests) == ([], [])
     assert scene.kinds("budget")
     assert "budget is spent" in scene.proposer.notes[0]
-    assert scene.ledger.stopped == "budget"
+    assert (scene.ledger.stopped, scene.ledger.limit) == ("budget", "spending")
 
 
 def test_a_spent_budget_ends_the_repair_between_two_calls(play, bench) -> None:
     scene = play(ROUND_WRONG, ROUND_RIGHT, budget=Budget(calls=1))
     assert scene.statuses == ["unchanged"]
     assert len(bench.server.requests) == 1
-    assert "1 model calls were allowed" in scene.proposer.notes[0]
-    assert scene.ledger.stopped == "budget"
+    assert "1 model call made, as many as allowed" in scene.proposer.notes[0]
+    assert (scene.ledger.stopped, scene.ledger.limit) == ("budget", "call")
 
 
 def test_without_a_price_the_token_cap_rules_and_it_is_said(play, bench) -> None:

@@ -77,7 +77,7 @@ def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() 
     [
         ("sandbox_error", "done", "heal-bot doctor"),
         ("stale_test", "done", "check the test"),
-        ("budget_exhausted", "budget", "--max-minutes"),
+        ("budget_exhausted", "budget", "heal-bot explain out"),
         ("not_healed", "interrupted", "or heal again"),
         ("not_healed", "exhausted", "heal-bot explain out"),
     ],
@@ -86,6 +86,24 @@ def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, w
     data = records.data(BASE) | {"patch": None, "certificate": None}
     record = records.record(data | {"status": status, "stopped": stopped})
     assert words in closing_lines.render_closing(record, "out")[-1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "advice"),
+    [
+        ("time", "   or heal again with a higher --max-minutes"),
+        ("attempt", "   or heal again with a higher --max-attempts"),
+        ("spending", "   or heal again with a higher --max-usd"),
+        ("call", ""),
+    ],
+)
+def test_a_limit_that_ended_the_search_is_named_with_the_option_that_helps(
+    limit: str, advice: str
+) -> None:
+    data = records.data(BASE) | {"patch": None, "certificate": None, "limit": limit}
+    lines = told(data | {"status": "budget_exhausted", "stopped": "budget"})
+    assert lines[0].startswith(f"No fix found within the {limit} limit: ")
+    assert lines[-1] == f"next: heal-bot explain out{advice}"
 
 
 def test_the_ground_of_a_confidence_is_told_once() -> None:
@@ -190,7 +208,7 @@ def test_without_a_patch_the_commit_that_broke_the_tests_is_named_and_shown() ->
     lines = told(data)
     assert "proved: `bbbbbbb` (Sum it up) broke this test; it passes at its parent" in lines
     assert lines[-1].startswith("next: git show bbbbbbb   or heal-bot explain out   or heal again")
-    data |= {"status": "budget_exhausted", "stopped": "budget"}
+    data |= {"status": "budget_exhausted", "stopped": "budget", "limit": "time"}
     assert told(data)[-1].startswith("next: git show bbbbbbb   or heal-bot explain out   or heal")
     data["regression"]["confirmed"] = False
     assert not any("bbbbbbb" in line for line in told(data))

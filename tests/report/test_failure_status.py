@@ -51,7 +51,8 @@ def _reason(*verdicts: Verdict, stopped: str = "exhausted", tried: int = 7) -> t
     ("verdicts", "stopped", "reason"),
     [
         ((), "exhausted", "no candidate: none of 7"),
-        ((), "budget", "budget: the search ended"),
+        ((), "budget", "the time limit ended the search before a candidate was found"),
+        ((), "interrupted", "the search was interrupted before a candidate was found"),
         ((Verdict("regression", (T,), (), (Failure("x::y", "", ""),)),), "exhausted",
          "an attempt that passes it breaks x::y"),
         ((Verdict("unconfirmed", newly_failing=(Failure("x::z", "", ""),)),), "exhausted",

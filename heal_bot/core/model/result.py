@@ -372,7 +372,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The whole result of a run; `outcome.json` is this, flattened."""
+    """The whole result of a run; `outcome.json` is this, flattened.
+
+    `limit` is the one that ended it where it `stopped` for its budget: before a search only time.
+    """
 
     request: HealRequest
     status: OutcomeStatus
@@ -393,3 +396,4 @@ class Outcome:
     question: Question | None = None
     history: History = field(default_factory=History)
     confidence: Confidence | None = None
+    limit: str = "time"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Noted, Run
 from heal_bot.core.model import Cost
+from heal_bot.core.text import count
 from heal_bot.ports.language_model import Model
 
 _LEAST_ANSWER = 4_000
@@ -39,6 +40,7 @@ class Budget:
     usd: float = 1.0
     tokens: int = 300_000
     calls: int = 60
+    limit: str = ""
     _usd: float = 0.0
     _unpriced: int = 0
     _calls: int = 0
@@ -54,7 +56,8 @@ class Budget:
         Raises LLMError of kind `budget`, naming the cap that is reached.
         """
         if self._calls >= self.calls:
-            raise self._over(run, model, f"{self.calls} model calls were allowed and made")
+            made = f"{count(self.calls, 'model call')} made, as many as allowed"
+            raise self._over(run, model, "call", made)
         allowed, estimate = max_tokens, input_tokens
         input_tokens = math.ceil(estimate * self._denser)
         while allowed >= min(_LEAST_ANSWER, max_tokens):
@@ -66,9 +69,10 @@ class Budget:
                 return Reservation(model, input_tokens, allowed, usd, estimate)
             allowed = allowed * 3 // 4
         if model.price(input_tokens, 1) is None:
-            raise self._over(run, model, f"{self.tokens} tokens without a price were allowed")
+            most = f"{self.tokens} tokens without a price were allowed"
+            raise self._over(run, model, "token", most)
         left = f"{max(0.0, self.usd - self._usd):.3f} of {self.usd:g} dollars are left"
-        raise self._over(run, model, f"{left}, too little for another call")
+        raise self._over(run, model, "spending", f"{left}, too little for another call")
 
     def settle(self, held: Reservation, cost: Cost | None) -> None:
         """Count a call that was answered; None, where the provider said no usage, as reserved."""
@@ -110,7 +114,8 @@ class Budget:
             said = f"the price of {model.name} is unknown; {self.tokens} tokens are the limit"
             run.emit(Noted(stage="repair", message=said))
 
-    def _over(self, run: Run, model: Model, reason: str) -> LLMError:
+    def _over(self, run: Run, model: Model, limit: str, reason: str) -> LLMError:
+        self.limit = limit
         run.emit(
             ModelSpoke(kind="budget", provider=model.provider, model=model.name, detail=reason)
         )

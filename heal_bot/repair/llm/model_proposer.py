@@ -89,7 +89,7 @@ class ModelProposer:
             candidate = Candidate((), self.name, _FAMILY, _joined("", said))
             recall.reject(candidate, "looked, and proposed nothing")
         if self._spent:
-            recall.end("budget")
+            recall.end("budget", self.budget.limit)
         elif unmeasured := self._given_up(recall()):
             recall.end("stuck")
             said = f"attempt {unmeasured.number} may be right, but was not measured again"

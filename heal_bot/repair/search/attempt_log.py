@@ -33,6 +33,8 @@ from heal_bot.source.guard import SourceRejected
 _PARTIAL = 30
 # Why a search ended, the weightiest word last: of several clusters that one counts.
 _ENDS = ("done", "exhausted", "stuck", "budget", "interrupted")
+# And which limit a spent budget is one of, the weightiest last too.
+_LIMITS = ("", "token", "call", "spending", "attempt", "time")
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ class AttemptLog:
     suggestions: dict[str, Suggestion] = field(default_factory=dict)
     question: Question | None = None
     stopped: str = "done"
+    limit: str = ""
     notes: list[str] = field(default_factory=list)
     _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
     _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -277,13 +280,14 @@ class AttemptLog:
         verdict = self.attempts[attempt.number - 1].verdict
         return verdict.status == VerdictStatus.UNCONFIRMED and verdict.measured
 
-    def end(self, why: str) -> None:
+    def end(self, why: str, limit: str = "") -> None:
         """Keep why a search ended, unless another one ended for a weightier reason."""
         self.stopped = max(self.stopped, why, key=_ENDS.index)
+        self.limit = max(self.limit, limit, key=_LIMITS.index)
 
-    def stop(self, run: Run, why: str, note: str) -> None:
+    def stop(self, run: Run, why: str, note: str, limit: str = "") -> None:
         """Say why the search ends before everything is fixed."""
-        self.end(why)
+        self.end(why, limit)
         if note not in self.notes:
             self.notes.append(note)
             run.emit(Noted(stage="repair", message=note))
@@ -350,6 +354,6 @@ class Recollection:
             self.run, self.cluster, candidate, Verdict(VerdictStatus.REJECTED, detail=reason), 0.0
         )
 
-    def end(self, why: str) -> None:
+    def end(self, why: str, limit: str = "") -> None:
         """Enter why the proposer has no more to say."""
-        self.ledger.end(why)
+        self.ledger.end(why, limit)

@@ -11,6 +11,7 @@ from enum import Enum
 from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
 from heal_bot.core.statuses import SURE, VerdictStatus
+from heal_bot.core.text import count
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes, weigh_winner
 from heal_bot.repair.ranking.patch_ranking import explain_lookup
@@ -93,8 +94,11 @@ def search_cluster(
             seek = _reconcile if cluster.id in ledger.outdated else _take_turns
             yield from seek(search, proposers)
     if run.over():
-        why = "interrupted" if run.stopped() else "budget"
-        ledger.stop(run, why, f"the search for {cluster.failures[0].test} was ended: {why}")
+        test = cluster.failures[0].test
+        if run.stopped():
+            ledger.stop(run, "interrupted", f"the search for {test} was interrupted")
+        else:
+            ledger.stop(run, "budget", f"the time limit ended the search for {test}", "time")
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
@@ -355,7 +359,8 @@ def _converse(
             winners.clear()
         started = run.clock()
         if spent >= most:
-            ledger.stop(run, "budget", f"{spent} attempts of {proposer.name} were allowed and made")
+            note = f"{proposer.name} made {count(spent, 'attempt')}, as many as allowed"
+            ledger.stop(run, "budget", note, "attempt")
             return
         if run.over():
             return

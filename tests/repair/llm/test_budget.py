@@ -94,5 +94,5 @@ def test_calls_are_a_limit_too(run) -> None:
     budget = Budget(calls=1)
     held = budget.reserve(run, Priced(), 1, 100)
     budget.settle(held, Cost(0.0, 1, 1))
-    with pytest.raises(LLMError, match="1 model calls"):
+    with pytest.raises(LLMError, match="1 model call made"):
         budget.reserve(run, Priced(), 1, 100)

@@ -164,7 +164,8 @@ def test_a_cluster_that_resists_leaves_time_for_the_next_one(tmp_path: Path) -> 
     checks = {"add": ADD, "twice": TWICE}
     ledger, offered, _ = _search(tmp_path, clusters, proposer, checks, run=run)
     assert [p.edits for p in offered] == [right.edits]
-    assert ledger.stopped == "budget"
+    assert (ledger.stopped, ledger.limit) == ("budget", "time")
+    assert ledger.notes == ["the time limit ended the search for t::add"]
 
 
 def test_a_stream_leaves_time_for_a_proposer_that_converses(tmp_path: Path) -> None:
