@@ -268,3 +268,8 @@ def list_some(names: Sequence[str], most: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """`1 test`, `2 tests`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def name_first(number: int, first: str, one: str, many: str = "") -> str:
+    """`1 test, a`, `2 tests, first a`."""
+    return f"{count(number, one, many)}, {'first ' if number > 1 else ''}{first}"

@@ -9,6 +9,7 @@ from math import log1p
 
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Baseline, Cluster, Failure, Regression, Suspect, Target
+from heal_bot.core.text import name_first
 from heal_bot.fault_localization import (
     clusters,
     failure_evidence,
@@ -377,7 +378,8 @@ def _tell_gaps(run: Run, baseline: Baseline, seen: Observations, places: Places)
         gaps.append("no execution of project code was recorded: tracebacks and names decide")
     missing = [f.test for f in baseline.confirmed if not seen.hits.get(f.test)]
     if seen.owners and missing:
-        gaps.append(f"no execution recorded for {len(missing)} failing tests, first {missing[0]}")
+        left = name_first(len(missing), missing[0], "failing test")
+        gaps.append(f"no execution recorded for {left}")
     gaps.extend(f"not indexed: {path}: {why}" for path, why in places.unread.items())
     for gap in gaps[:20]:
         run.emit(Noted(stage="locate", message=gap, level="detail"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from heal_bot.core.model import ASKED, HealRequest, Leg, Report, ReportedCase
 from heal_bot.core.statuses import OutcomeStatus
-from heal_bot.core.text import count, one_line
+from heal_bot.core.text import name_first, one_line
 from heal_bot.junit.matrix_jobs import parse
 from heal_bot.junit.report_files import Opened, find_matching, open_report
 from heal_bot.ports import Tree
@@ -58,7 +58,7 @@ def set_aside(request: HealRequest, report: Report, tree: Tree, root: Path) -> A
     """Leave out findings of linters, and legs that may fail unless a person asks for a repair."""
     red = [case for case in report.cases if case.red]
     found = {name: [case for case in red if name_tool(case) == name] for name in _TOOLS}
-    why = [f"{name} ({count(len(cases), 'finding')}, first {_shown(cases)}): {_TOOLS[name]}"
+    why = [f"{name} ({name_first(len(cases), _shown(cases), 'finding')}): {_TOOLS[name]}"
            for name, cases in found.items() if cases]  # fmt: skip
     status = OutcomeStatus.EXPLAINED if why else OutcomeStatus.NOTHING_TO_DO
     reason = f"no test of behaviour is red, but {'; '.join(why)}" if why else ""

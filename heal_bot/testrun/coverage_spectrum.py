@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heal_bot.core.model import Spectrum
+from heal_bot.core.text import name_first
 from heal_bot.testrun.driver_protocol import (
     Untrusted,
     expect_number,
@@ -69,8 +70,7 @@ class Collector:
         kind = expect_text(record.get("k"), 200)
         count = expect_number(record.get("c"), 1 << 31)
         first = expect_text(record.get("e"), 300)
-        tests = "1 test" if count == 1 else f"{count} tests"
-        self.gaps.append(f"{kind} ({tests}, first {first})" if first else kind)
+        self.gaps.append(f"{kind} ({name_first(count, first, 'test')})" if first else kind)
 
     def ended_early(self, tests: int) -> None:
         """The run ended before its last test: what is known is that of the tests before."""

@@ -16,7 +16,7 @@ from heal_bot.core.model import (
     stable_test_ids,
 )
 from heal_bot.core.statuses import FailureStatus, RunResult, SuiteEnd
-from heal_bot.core.text import count, list_some
+from heal_bot.core.text import list_some, name_first
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification import (
     collection_failures,
@@ -263,5 +263,5 @@ def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun
     named = {item.failure.test for item in reproduced}
     red = [r.test for r in suite.red if r.test not in named]
     if red:
-        message = f"red here and not named by the report: {count(len(red), 'test')}, first {red[0]}"
+        message = f"red here and not named by the report: {name_first(len(red), red[0], 'test')}"
         run.warn("verify", message)

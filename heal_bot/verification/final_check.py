@@ -17,7 +17,7 @@ from heal_bot.core.model import (
     doubt_reversal,
 )
 from heal_bot.core.statuses import SuiteEnd, VerdictStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import count, name_first
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
@@ -138,11 +138,12 @@ def _judged(
     tree, edits = context.tree, candidate.edits
     broken = broken_tests(context, proof.fresh, baseline, suites)
     if broken.results:
-        told = f"the cold run breaks {count(len(broken.results), 'test')} that passed before, first"
+        kinds = "test that passed before", "tests that passed before"
+        told = name_first(len(broken.results), broken.results[0].test, *kinds)
         return Verdict(
             VerdictStatus.UNCONFIRMED,
             newly_failing=tuple(failure_of(result) for result in broken.results),
-            detail=f"{told} {broken.results[0].test}",
+            detail=f"the cold run breaks {told}",
             cause=measured_change.find_breaker(broken, edits, baseline),
         )
     fixed = _fixed((*suites, *runs.again), baseline)

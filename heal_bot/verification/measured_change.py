@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Cause, Edit, SuiteRun, Verdict, stable_test_ids
 from heal_bot.core.statuses import VerdictStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import name_first
 from heal_bot.verification import warm_trial
 from heal_bot.verification.regression_or_flaky import BrokenTests
 
@@ -50,15 +50,14 @@ def _other_tests(suites: Sequence[SuiteRun], baseline: Baseline) -> Verdict | No
         return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=Cause.IDS)
     expected = set(baseline.suite.collected)
     if lost := expected - collected[0]:
-        detail = f"{count(len(lost), 'test')} no longer collected, first {min(lost)}"
+        detail = f"no longer collected: {name_first(len(lost), min(lost), 'test')}"
         return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=_renamed(lost, collected[0]))
     broken = {path for path, _ in baseline.suite.errors}
     broken |= {failure.test for failure in baseline.confirmed if failure.broken is not None}
     new = {test for test in collected[0] - expected if test.partition("::")[0] not in broken}
     if new and baseline.suite.finished and baseline.whole:
-        detail = f"{count(len(new), 'test')} collected that the base does not have, first"
-        cause = _renamed(new, expected)
-        return Verdict(VerdictStatus.UNCONFIRMED, detail=f"{detail} {min(new)}", cause=cause)
+        detail = f"collected, and not at the base: {name_first(len(new), min(new), 'test')}"
+        return Verdict(VerdictStatus.UNCONFIRMED, detail=detail, cause=_renamed(new, expected))
     return None
 
 

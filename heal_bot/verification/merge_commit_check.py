@@ -18,7 +18,7 @@ from heal_bot.core.model import (
     Verdict,
 )
 from heal_bot.core.statuses import VerdictStatus
-from heal_bot.core.text import count
+from heal_bot.core.text import name_first
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, functions
 from heal_bot.source.guard import SourceRejected
@@ -54,12 +54,12 @@ def check_merge_commit(
         return ended_early(context.run, f"the patched suite on the {name}", after)
     left = tuple(r for r in after.red if r.test in found.patch.fixed)
     if left:
-        detail = f"still red on the {name}: {count(len(left), 'test')}, first {left[0].test}"
+        detail = f"still red on the {name}: {name_first(len(left), left[0].test, 'test')}"
         return Verdict(
             VerdictStatus.UNCONFIRMED, still_failing=tuple(map(failure_of, left)), detail=detail
         )
     if broken := _broken(context, fresh, before, after):
-        detail = f"newly red on the {name}: {count(len(broken), 'test')}, first {broken[0].test}"
+        detail = f"newly red on the {name}: {name_first(len(broken), broken[0].test, 'test')}"
         newly = tuple(map(failure_of, broken))
         return Verdict(VerdictStatus.UNCONFIRMED, newly_failing=newly, detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Baseline, CaseResult, SuiteRun
 from heal_bot.core.statuses import EXPECTED, GREEN, FailureStatus, RunResult
+from heal_bot.core.text import name_first
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.verification.load_reruns import LOADED, one_by_one
 
@@ -100,8 +101,8 @@ def _many(
     always = [test for test in asked if before[test]]
     if not always:
         return broken, ()
-    told = f"{len(always)} tests, first {always[0]}, fail without the patch too"
-    return broken, (f"{told} under one seed of string hashes: they are flaky",)
+    told = name_first(len(always), always[0], "flaky test")
+    return broken, (f"{told}: red without the patch too under one seed of string hashes",)
 
 
 def _known(test: str) -> str:

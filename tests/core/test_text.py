@@ -22,6 +22,7 @@ from heal_bot.core.text import (
     for_log,
     for_markdown,
     hide_values,
+    name_first,
     one_line,
     printable,
     redact,
@@ -237,6 +238,11 @@ def test_redacting_a_megabyte_of_near_misses_takes_no_time() -> None:
     start = time.monotonic()
     redact((VALUE[:-1] + " \n") * 5_000, (Secret(VALUE),))
     assert time.monotonic() - start < 3
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "1 entry, a.py"), (2, "2 entries, first a.py")])
+def test_the_first_is_called_so_where_there_are_more(number: int, said: str) -> None:
+    assert name_first(number, "a.py", "entry", "entries") == said
 
 
 def test_one_line_folds_white_space() -> None:

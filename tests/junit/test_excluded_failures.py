@@ -65,7 +65,7 @@ def test_a_test_beside_findings_is_kept(tmp_path: Path) -> None:
     report = Report((red("shop", "ruff"), red("tests.test_a", "test_one"), red("shop", "mypy")))
     left = set_aside(PUSH, report, FolderTree.of(tmp_path, {"a.py": ""}), tmp_path)
     assert [case.name for case in left.report.cases] == ["test_one"]
-    assert "ruff (1 finding" in left.reason
+    assert "ruff (1 finding, shop" in left.reason
     assert "ruff check --fix" in left.reason
 
 

@@ -134,7 +134,7 @@ def test_a_tracer_of_the_suite_works_and_is_named_as_a_gap(
     assert done.spectrum is not None
     assert done.spectrum.hits["test_m.py::test_next"]
     if tuple(map(int, env.version.split(".")[:2])) < (3, 12):
-        assert done.spectrum.gaps == ("foreign tracer (1 test, first test_m.py::test_own)",)
+        assert done.spectrum.gaps == ("foreign tracer (1 test, test_m.py::test_own)",)
 
 
 def test_hot_functions_do_not_stop_the_run_and_still_show_their_lines(
@@ -268,7 +268,7 @@ def test_forks_tracers_made_code_and_files_of_one_name_end_in_lines_or_a_gap(
         assert {path for path, _ in bodies} == {path for path, _ in lines}, name
     assert "child processes (2 tests, first test_odd.py::test_fork)" in spectrum.gaps
     if python == sys.executable and sys.version_info < (3, 12):
-        assert "foreign tracer (1 test, first test_odd.py::test_tracer)" in spectrum.gaps
+        assert "foreign tracer (1 test, test_odd.py::test_tracer)" in spectrum.gaps
 
 
 def test_a_test_of_very_many_calls_is_observed_in_part_and_the_gap_is_said(

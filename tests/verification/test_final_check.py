@@ -311,7 +311,7 @@ def test_many_tests_that_fail_under_one_seed_may_always_have_done_so(
     )
     assert isinstance(found, Confirmed) is held
     if isinstance(found, Confirmed):
-        assert any("30 tests" in doubt for doubt in found.certificate.doubts)
+        assert any("30 flaky tests, first " in doubt for doubt in found.certificate.doubts)
 
 
 def test_failing_tests_that_do_not_end_under_another_seed_prove_nothing(tmp_path: Path) -> None:
@@ -487,14 +487,15 @@ def test_a_file_that_could_not_be_collected_is_fixed_when_none_of_its_tests_fail
 @pytest.mark.parametrize(
     ("runs", "reason", "measured"),
     [
-        ([suite(passed(BAD))], "no longer collected", True),
-        ([suite(passed(BAD), passed(GOOD), passed("x::y"))], "that the base does not have", True),
-        ([suite(passed(BAD), passed(GOOD), passed(f"{GOOD}[2]"))], "the base does not have", False),
+        ([suite(passed(BAD))], "no longer collected: 1 test, ", True),
+        ([suite(passed(BAD), passed(GOOD), passed("x::y"))],
+         "collected, and not at the base: 1 test, x::y", True),
+        ([suite(passed(BAD), passed(GOOD), passed(f"{GOOD}[2]"))], "not at the base", False),
         ([GREEN, suite(passed(BAD), passed("x::y"))], "other tests in each run", False),
         ([suite(passed(f"{BAD}[7]"), passed(GOOD))], "no longer collected", False),
         ([replace(GREEN, ended="untrusted", detail="forged")], "forged", True),
     ],
-)
+)  # fmt: skip
 def test_runs_that_do_not_add_up_prove_nothing(
     tmp_path: Path, runs: list[SuiteRun], reason: str, measured: bool
 ) -> None:
