@@ -18,7 +18,8 @@ class Observations:
     """Executions of the failing tests, and per line how many passing tests executed it.
 
     `hits` are the failing tests' bitmaps over lines that have an owner; `owners` says which
-    function runs at a location; `passed` counts passing tests per location, of `passing` in all.
+    function runs at a location; `passed` counts passing tests per location, of `passing` in all,
+    which are not those of the whole suite where it was `cut`.
     """
 
     locations: Sequence[tuple[str, int]]
@@ -28,6 +29,7 @@ class Observations:
     passing: int
     levels: clusters.Levels
     support: bool = False
+    cut: bool = False
 
     def functions(self) -> int:
         """How many functions the failing tests executed."""
@@ -68,6 +70,7 @@ def observe(baseline: Baseline, failures: Sequence[Failure], places: Places) -> 
         passing=len(passing),
         levels=clusters.count_levels(passed, mask, len(passing)),
         support=support,
+        cut=not (baseline.whole and baseline.suite.finished),
     )
 
 

@@ -174,7 +174,7 @@ def _add_executions(
         case.score += LINES_WEIGHT * log1p(sum(value == top for value in case.lines.values()))
         case.evidence.append(
             f"executed by {most} of {len(tests)} failing and {passed} of {seen.passing}"
-            " passing tests"
+            f" passing tests{' that ran, of a suite cut short' if seen.cut else ''}"
         )
         if seen.support:
             case.evidence.append(

@@ -56,6 +56,17 @@ def test_a_function_on_no_traceback_is_found_by_its_executions(ran):
     assert "its result is on the left side of the failed comparison" in suspect.evidence
 
 
+def test_executions_of_a_suite_that_was_cut_are_told_as_such(ran):
+    got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    for changed in (
+        replace(got.baseline, suite=replace(got.baseline.suite, ended="timeout")),
+        replace(got.baseline, selected=got.baseline.suite.collected),
+    ):
+        suspect = ranking.locate(got.run, changed, got.tree)[0].suspects[0]
+        said = "executed by 1 of 1 failing and 1 of 3 passing tests that ran, of a suite cut short"
+        assert said in suspect.evidence
+
+
 def test_suspicion_by_line_covers_executed_lines_only_and_peaks_in_the_loop_body(ran):
     got = ran({"shop.py": SHOP, "tests/test_shop.py": TESTS})
     lines = ranking.locate(got.run, got.baseline, got.tree)[0].suspects[0].lines

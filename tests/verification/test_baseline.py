@@ -228,6 +228,19 @@ def test_what_a_failing_test_executes_by_itself_counts_too(tmp_path: Path) -> No
     assert baseline.suite.spectrum == Spectrum((place, memo), {T: 3}, ("a gap",))
 
 
+def test_what_a_test_that_the_suite_did_not_come_to_executes_counts_for_it_alone(
+    tmp_path: Path,
+) -> None:
+    place, other, near = ("a.py", 2), ("a.py", 5), f"{T}_other"
+    cut = suite(passed(near), ended="timeout", detail="60 s")
+    whole = replace(cut, spectrum=Spectrum((other,), {near: 1}))
+    alone = replace(suite(failed(T)), spectrum=Spectrum((place,), {T: 1}))
+    run, _ = quiet_run()
+    runner = ScriptedRunner([whole, alone, suite(failed(T))])
+    baseline = reproduce(context_of(run, runner, FolderTree(tmp_path)), (Failure(T, "", ""),))
+    assert baseline.suite.spectrum == Spectrum((other, place), {near: 1, T: 2})
+
+
 def test_without_a_report_every_red_test_of_the_suite_is_a_failure(tmp_path: Path) -> None:
     run, _ = quiet_run()
     ran = suite(failed(T), passed("x::y"), failed("x::z"))

@@ -113,7 +113,8 @@ class Spectrum:
         """This one, and what these tests executed in another run besides.
 
         The tests of the same files are taken to execute as much by themselves: what a process does
-        once is then no more suspicious than what each of them does.
+        once is then no more suspicious than what each of them does. A test that this run did not
+        come to tells nothing of the others.
         """
         index = {place: at for at, place in enumerate(self.locations)}
         moved = [index.setdefault(place, len(index)) for place in other.locations]
@@ -122,7 +123,8 @@ class Spectrum:
             places = (moved[at] for at in indices(other.hits.get(test, 0)))
             more = bitmap(places, len(index)) & ~self.hits.get(test, 0)
             file = test.partition("::")[0]
-            beside = [t for t in self.hits if more and t.partition("::")[0] == file]
+            near = self.hits if more and test in self.hits else ()
+            beside = [t for t in near if t.partition("::")[0] == file]
             for one in {test, *beside}:
                 hits[one] = hits.get(one, 0) | more
         return Spectrum(tuple(index), hits, self.gaps)
