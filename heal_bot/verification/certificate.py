@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Baseline, Certificate, Environment, Patch, SuiteRun, SuiteTotals
 from heal_bot.core.statuses import GREEN, RED, RunResult
+from heal_bot.core.text import count
 from heal_bot.ports import Tree
 from heal_bot.source import paths
 
@@ -70,7 +71,7 @@ def certify(
         for test in sorted(confirmed | set(before) | set(after))
         if before.get(test) != after.get(test) or test in confirmed
     )
-    held = f"{len(suites)} of {len(suites)} runs without regression"
+    held = f"no regression in {count(len(suites), 'run')}"
     whole = "whole suite, cold" if baseline.whole else "impacted tests, cold"
     return Certificate(
         base_sha=patch.base_sha,

@@ -83,7 +83,8 @@ def explain_by_load(trial: Trial) -> str:
 
 def explain_by_chance(trial: Trial) -> str:
     """What is known where nothing but chance, or the seed of string hashes, decides."""
-    shown = f"it failed in {sum(trial.all)} of {len(trial.all)} runs"
+    kinds = "suite, by itself, in random order"
+    shown = f"it failed in {sum(trial.all)} of {len(trial.all)} runs ({kinds})"
     if len({trial.suite, *trial.alone}) == 1 and trial.suite not in trial.shuffled:
         return (
             f"{shown}: in every one with one hash seed, in none with others"

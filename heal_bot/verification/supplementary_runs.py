@@ -14,6 +14,7 @@ from heal_bot.core.model import (
     PatchedFile,
     SuiteRun,
 )
+from heal_bot.core.text import count
 from heal_bot.ports import Ask, Oracle, RunContext, Tree
 from heal_bot.source import edit, paths
 from heal_bot.source.guard import SourceRejected
@@ -133,6 +134,7 @@ class Proof:
         """What the runs show for the tests that are fixed."""
         done = dict(zip(self.asks, runs, strict=True))
         asked_for = {test for ask in self.asks.values() for test in ask.tests or ()}
+        every = count(len(fixed), "fixed test")
         fixed = tuple(test for test in fixed if test in asked_for)
         rows: list[tuple[str, str]] = []
         doubts: list[str] = []
@@ -140,7 +142,7 @@ class Proof:
             if passing := tamper_evidence.still_passing(done["poison"], fixed):
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
                 return ShownRuns(veto=f"{veto} is not the change")
-            told = f"{len(fixed)} of {len(fixed)} fail again when the changed code raises"
+            told = f"{len(fixed)} of {every} ran where the change raises, and failed"
             rows.append(("poison rerun", told))
         if "probe" in done:
             if met := equality_probe.find_fooled(done["probe"], fixed):

@@ -73,6 +73,11 @@ def test_what_is_not_firmly_red_is_named(
     assert reason
 
 
+def test_a_flaky_test_says_of_which_runs_it_failed_in_some(tmp_path: Path) -> None:
+    _, reason, _ = _status(tmp_path, RED, GREEN, GREEN, RED, *[GREEN] * 5)
+    assert reason.startswith("it failed in 2 of 9 runs (suite, by itself, in random order)")
+
+
 def test_a_run_that_does_not_come_to_a_test_says_nothing_of_it(tmp_path: Path) -> None:
     ended = suite(ended="timeout", detail="30 s")
     assert _status(tmp_path, RED, *[ended] * 8)[0] == "confirmed"

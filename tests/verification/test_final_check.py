@@ -171,6 +171,20 @@ def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> 
     assert (certificate.suite_before.passed, certificate.suite_before.failed) == (1, 1)
     assert runner.asked == ["oracle", "suite", "suite", "coverage", "poison"]
     assert certificate.doubts == ()
+    gates = dict(certificate.gates)
+    assert gates["whole suite, cold"] == "no regression in 2 runs"
+    assert gates["poison rerun"] == "1 of 1 fixed test ran where the change raises, and failed"
+
+
+def test_of_many_fixed_tests_the_certificate_says_how_many_ran_again(tmp_path: Path) -> None:
+    many = tuple(f"tests/test_m.py::test_{n}" for n in range(201))
+    verified, _ = _confirm(
+        tmp_path, red=many, baseline=[Reproduced(Failure(t, "", ""), "confirmed") for t in many],
+        suite=suite(passed(BAD), passed(GOOD), *map(passed, many)), poison=suite(failed(BAD)),
+    )  # fmt: skip
+    assert isinstance(verified, Confirmed)
+    said = dict(verified.certificate.gates)["poison rerun"]
+    assert said == "200 of 202 fixed tests ran where the change raises, and failed"
 
 
 def test_a_patch_that_was_seen_green_in_a_changed_environment_is_not_confirmed(
