@@ -26,6 +26,7 @@ from heal_bot.publish.pull_adoption import is_refused
 from heal_bot.publish.recompute import BundleRefused, RecomputedChange, Superseded, recompute
 from heal_bot.publish.run_memory import remember_run
 from heal_bot.report import pull_request_body, status_comment, step_summary
+from heal_bot.report.causes import find_suspect
 from heal_bot.report.proposed_change import render_claimed
 from heal_bot.report.status_sentences import describe_failure, describe_run
 from heal_bot.source.allowed_paths import explain_outside
@@ -283,10 +284,10 @@ def _name(record: OutcomeRecord) -> str:
 
 
 def suspected_lines(record: OutcomeRecord) -> tuple[Annotation, ...]:
-    """The likeliest place of each failure, as the run ranked them; plain text for GitHub."""
+    """The likeliest place of each failure, as far as there is one; plain text for GitHub."""
     found = {}
     for failure in record.failures:
-        for suspect in failure.suspects[:1]:
+        if suspect := find_suspect(record, failure):
             fixed = failure.status == "fixed"
             told = "is repaired by the proposal" if fixed else describe_failure(failure)
             message = printable(f"{one_line(failure.test, 300)} {told}")

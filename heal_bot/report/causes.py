@@ -11,7 +11,12 @@ from heal_bot.report.failed_assertion import describe_message
 from heal_bot.report.status_sentences import describe_verdict
 
 if TYPE_CHECKING:
-    from heal_bot.core.outcome import AttemptRecord, FailureRecord, OutcomeRecord
+    from heal_bot.core.outcome import (
+        AttemptRecord,
+        FailureRecord,
+        OutcomeRecord,
+        SuspectRecord,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,16 @@ def _is_part(attempt: AttemptRecord, diff: str) -> bool:
         return False
     changed = {line for line in attempt.diff.splitlines() if line[:1] in {"+", "-"}}
     return changed <= set(diff.splitlines())
+
+
+def find_suspect(record: OutcomeRecord, failure: FailureRecord) -> SuspectRecord | None:
+    """The likeliest place of a fault: where a change held for a test of its cause, one of that."""
+    alike = {failure.test}.union(*(c.tests for c in record.clusters if c.id in failure.cluster_ids))
+    held = (record.patch, record.suggestion, *(choice.patch for choice in record.choices))
+    changes = [change for change in held if change and not alike.isdisjoint(change.fixed)]
+    places = {(place.path, place.qualname) for change in changes for place in change.functions}
+    found = (s for s in failure.suspects if not changes or (s.path, s.qualname) in places)
+    return next(found, None)
 
 
 def _rank(attempt: AttemptRecord) -> tuple[int, int, int]:

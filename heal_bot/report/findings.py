@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING
 
-from heal_bot.core.model import Bump, Certificate, Outcome, PackageChange, Regression
+from heal_bot.core.model import (
+    Bump,
+    Certificate,
+    Cluster,
+    Outcome,
+    PackageChange,
+    Regression,
+    Target,
+)
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import count, list_some
 from heal_bot.report.failure_status import Fate, list_fates
@@ -68,18 +76,22 @@ def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
 
 def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
     edits = set(outcome.patch.edits if outcome.patch else ())
-    found = (a.candidate.edits for a in outcome.attempts if a.candidate.proposer == "history")
-    back = {edit for taken in found if edits.issuperset(taken) for edit in taken}
+    former = (a.candidate.edits for a in outcome.attempts if a.candidate.proposer == "history")
+    back = {edit for taken in former if edits.issuperset(taken) for edit in taken}
     if back:
         yield "the fault is what the patch takes back of the commit: without it the tests pass"
     if edits - back:
         yield "the fault is where the patch changes code: ranking located it, and the tests pass"
-    open_ends = {FailureStatus.STILL_FAILING, FailureStatus.NOT_ATTEMPTED}
-    left = {end.failure.test for end in ends if end.status in open_ends}
-    open_ = [c for c in outcome.clusters if c.suspects and left & {f.test for f in c.failures}]
+    held = set(outcome.patch.fixed if outcome.patch else ())
+    if found := outcome.suggestion:
+        held.update(found.fixed)
+        if outcome.question is None:
+            where = ", ".join(dict.fromkeys(_name(e.target) for e in found.attempt.candidate.edits))
+            yield f"the fault may be in {where}, where the tests pass with the suggested change"
+    open_ = list(_list_open(outcome, ends, held))
     for cluster in open_[:_CAUSES]:
-        target, tests = cluster.suspects[0].target, count(len(cluster.failures), "test")
-        yield f"the fault behind {tests} is in `{target.path}::{target.qualname}`, by ranking"
+        tests = count(len(cluster.failures), "test")
+        yield f"the fault behind {tests} is in {_name(cluster.suspects[0].target)}, by ranking"
     if len(open_) > _CAUSES:
         yield f"and {count(len(open_) - _CAUSES, 'more cause')}"
     known = {test for change in outcome.history.packages for test in change.tests}
@@ -91,6 +103,20 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
     if stale := told[FailureStatus.STALE_TEST]:
         is_ = "is" if stale == 1 else "are"
         yield f"{count(stale, 'test')} {is_} out of date, and the code is right"
+
+
+def _list_open(outcome: Outcome, ends: Sequence[Fate], held: Set[str]) -> Iterator[Cluster]:
+    """The causes that are suspected of their tests alone: no change that held passes one."""
+    open_ends = {FailureStatus.STILL_FAILING, FailureStatus.NOT_ATTEMPTED}
+    left = {end.failure.test for end in ends if end.status in open_ends}
+    for cluster in outcome.clusters:
+        tests = {failure.test for failure in cluster.failures}
+        if cluster.suspects and left & tests and not held & tests:
+            yield cluster
+
+
+def _name(target: Target) -> str:
+    return f"`{target.path}::{target.qualname}`"
 
 
 def _not_shown(

@@ -12,6 +12,7 @@ from heal_bot.report.causes import (
     closest_attempt,
     describe_closest,
     find_closest,
+    find_suspect,
     list_causes,
 )
 from heal_bot.report.compact_diff import shorten_diff
@@ -187,9 +188,8 @@ def _why(failure: FailureRecord, record: OutcomeRecord) -> str:
     """What it says, who is suspected, and the closest attempt or the reason if it is its own."""
     said = describe_message(failure.kind, failure.message)
     told = f": {ended(said)}" if said else "."
-    suspects = failure.suspects if failure.status in FAILING else ()
-    if suspects:
-        told += f" Suspected, not proved: {code_span(suspects[0].qualname, _NAME)}."
+    if failure.status in FAILING and (suspect := find_suspect(record, failure)):
+        told += f" Suspected, not proved: {code_span(suspect.qualname, _NAME)}."
     closest = None if record.question else find_closest(record, failure)
     if closest is not None:
         found = record.suggestion

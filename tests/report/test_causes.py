@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from heal_bot.report import sections
-from heal_bot.report.causes import describe_attempt, find_closest, list_causes
+from heal_bot.report.causes import (
+    describe_attempt,
+    find_closest,
+    find_suspect,
+    list_causes,
+)
 from tests.github_server import records
 
 BASE = "5" * 40
+Make = Callable[[str], dict[str, Any]]
 
 
 def _causes(data: dict[str, Any]) -> list[tuple[int, str, tuple[str, ...]]]:
@@ -56,3 +65,18 @@ def test_what_is_suggested_comes_closest_also_where_another_change_is_shorter() 
     closest = find_closest(record, record.failures[0])
     assert closest is not None
     assert closest.number == data["suggestion"]["attempt"]
+
+
+@pytest.mark.parametrize("make", [records.data, records.suggested, records.asked])
+def test_where_a_change_held_no_function_that_it_leaves_is_suspected(make: Make) -> None:
+    data = make(BASE)
+    suspect = data["failures"][0]["suspects"][0]
+    data["failures"][0]["suspects"] = [suspect | {"qualname": "discount"}, suspect]
+    record = records.record(data)
+    assert find_suspect(record, record.failures[0]) == record.failures[0].suspects[1]
+    data["failures"][0]["suspects"].pop()
+    record = records.record(data)
+    assert find_suspect(record, record.failures[0]) is None
+    unlike = {"patch": None, "certificate": None, "suggestion": None, "status": "not_healed"}
+    record = records.record(data | unlike | {"choices": [], "question": None})
+    assert find_suspect(record, record.failures[0]) is not None

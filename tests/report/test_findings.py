@@ -124,7 +124,20 @@ def test_of_a_suggestion_the_runs_are_proved_and_the_fault_is_a_guess() -> None:
     held = Confirmed(replace(PATCH, fixed=(A, B)), CERTIFICATE)
     told = list_findings(_outcome(suggestion=Suggestion(attempt, held, ("weak",))))
     assert told["proved"][0].startswith("2 failing tests pass with the suggested change in 2 cold")
-    assert told["inferred"] == ("the fault behind 1 test is in `shop.py::total`, by ranking",)
+    said = "the fault may be in `shop.py::total`, where the tests pass with the suggested change"
+    assert told["inferred"] == (said,)
+
+
+def test_no_function_is_called_guilty_beside_a_change_that_passes_tests_of_the_cause() -> None:
+    both = _outcome().baseline.confirmed
+    clusters = (Cluster("c1", both, (Suspect(replace(TOTAL, qualname="other"), 1.0, ()),)),)
+    attempt = Attempt(1, "c1", Candidate((EDIT,), "rules", "x"), Verdict("improved", (A,)))
+    suggested = Suggestion(attempt, Confirmed(PATCH, CERTIFICATE), ("weak",))
+    for held in ({"patch": PATCH, "certificate": CERTIFICATE}, {"suggestion": suggested}):
+        told = list_findings(_outcome(clusters=clusters, attempts=(attempt,), **held))
+        assert not any("other" in said for said in told["inferred"]), told
+    told = list_findings(_outcome(clusters=clusters))
+    assert told["inferred"] == ("the fault behind 2 tests is in `shop.py::other`, by ranking",)
 
 
 @pytest.mark.parametrize(
