@@ -81,9 +81,10 @@ def locate(
     named = _hinted(run, hints, places)
     changed = tree.changed_lines()
     culprits = [(one, survey_change(tree, one.files).targets) for one in regressions]
+    common = shared_words.find_common(places)
     found = []
     for one in groups:
-        ranked = _ranked(one.failures, seen, places)
+        ranked = _ranked(one.failures, seen, places, common)
         ranked = _accuse(ranked, one.failures, culprits)
         _add_examples(ranked, one.failures)
         suspects = _finished(ranked, named, changed)
@@ -101,7 +102,9 @@ def locate(
     return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
 
 
-def _ranked(failures: Sequence[Failure], seen: Observations, places: Places) -> list[_RankedCase]:
+def _ranked(
+    failures: Sequence[Failure], seen: Observations, places: Places, common: frozenset[str]
+) -> list[_RankedCase]:
     """All targets with anything against them, the likeliest first."""
     cases: dict[Key, _RankedCase] = {}
     tests = [failure.test for failure in failures if seen.hits.get(failure.test)]
@@ -112,7 +115,7 @@ def _ranked(failures: Sequence[Failure], seen: Observations, places: Places) -> 
     _add_tracebacks(cases, failures, places)
     _add_fixtures(cases, failures, places)
     _add_comparisons(cases, failures, weight=0.0 if tests else COMPARED_WEIGHT)
-    _add_words(cases, failures, places)
+    _add_words(cases, failures, places, common)
     ranked = sorted(cases.values(), key=_order)
     _add_constants(cases, ranked, places)
     return sorted(cases.values(), key=_order)
@@ -293,12 +296,17 @@ def _find_used(user: Target, places: Places) -> Iterator[Target]:
         yield from import_time_suspects.find_called(symbol, places.references)
 
 
-def _add_words(cases: dict[Key, _RankedCase], failures: Sequence[Failure], places: Places) -> None:
+def _add_words(
+    cases: dict[Key, _RankedCase],
+    failures: Sequence[Failure],
+    places: Places,
+    common: frozenset[str],
+) -> None:
     """Functions that are about what the failing tests are about."""
     found_in = (case.target for case in cases.values() if places.is_project(case.target.path))
     targets = [target for target in found_in if target.kind == "function"]
     for target, found in shared_words.score_words(
-        targets, shared_words.collect_words(failures, places)
+        targets, shared_words.collect_words(failures, places), common
     ).items():
         case = cases[target_key(target)]
         case.guess = not case.score

@@ -27,6 +27,8 @@ _COMMON = frozenset(
     """.split()  # noqa: SIM905
 )
 _TESTS = 50
+_FILES = 1_000
+_FILE = 200_000
 _MESSAGE = 3_000
 _SHOWN = 3
 
@@ -43,7 +45,7 @@ class Query:
 class Match:
     """How alike a function is to the tests, by its body and its name: 0 for the least, 1 for most.
 
-    `shared` are the rarest words that its body shares with them.
+    `shared` are the rarest words that its body shares with them, and few of the other tests.
     """
 
     body: float
@@ -65,8 +67,21 @@ def collect_words(failures: Sequence[Failure], places: Places) -> Query:
     return Query(frozenset(names), frozenset().union(*map(split_words, texts)))
 
 
-def score_words(targets: Iterable[Target], query: Query) -> dict[Target, Match]:
-    """How alike each function is to the failing tests."""
+def find_common(places: Places) -> frozenset[str]:
+    """The words that more than half of the test files have: they tell nothing of a test."""
+    read = (path for path in places.tests()[:_FILES] if path.endswith(".py"))
+    documents = [
+        split_words(places.tree.read(path)[:_FILE].decode(errors="replace")) for path in read
+    ]
+    counts = Counter(word for words in documents for word in words)
+    most = (1 + len(documents)) / 2
+    return frozenset(word for word, files in counts.items() if files > most)
+
+
+def score_words(
+    targets: Iterable[Target], query: Query, common: frozenset[str]
+) -> dict[Target, Match]:
+    """How alike each function is to the failing tests; `common` words are not shown."""
     bodies = {target: split_words(target.source) for target in targets}
     names = {target: split_words(target.qualname) for target in bodies}
     rare, rare_names = _rarity(bodies.values()), _rarity(names.values())
@@ -81,7 +96,7 @@ def score_words(targets: Iterable[Target], query: Query) -> dict[Target, Match]:
         {t: sum(rare_names[word] for word in words & query.names) for t, words in names.items()}
     )
     return {
-        target: Match(by_body[target], by_name[target], _rarest(words & query.all, rare))
+        target: Match(by_body[target], by_name[target], _rarest(words & query.all - common, rare))
         for target, words in bodies.items()
     }
 

@@ -52,6 +52,10 @@ class Places:
         """Whether the file is a test or test support."""
         return path in self._files and (path in self._tests or paths.is_test(path))
 
+    def tests(self) -> tuple[str, ...]:
+        """All files of tests and test support."""
+        return tuple(path for path in sorted(self._files) if self.is_test(path))
+
     def project(self) -> tuple[str, ...]:
         """All files a patch may change."""
         return tuple(path for path in sorted(self._files) if self.is_project(path))

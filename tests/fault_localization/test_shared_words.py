@@ -34,11 +34,14 @@ def test_a_coupon_is_taken_off():
 """
 
 
-def _match(tmp_path: Path, message: str = "") -> dict[str, shared_words.Match]:
+def _match(
+    tmp_path: Path, message: str = "", common: frozenset[str] = frozenset()
+) -> dict[str, shared_words.Match]:
     tree = FolderTree.of(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": TEST})
     failure = Failure("tests/test_shop.py::test_a_coupon_is_taken_off", "AssertionError", message)
     targets = index_targets("shop.py", SHOP)
-    found = shared_words.score_words(targets, shared_words.collect_words([failure], Places(tree)))
+    query = shared_words.collect_words([failure], Places(tree))
+    found = shared_words.score_words(targets, query, common)
     return {target.qualname: match for target, match in found.items()}
 
 
@@ -47,6 +50,18 @@ def test_rare_words_of_the_test_tell_functions_apart(tmp_path: Path) -> None:
     assert found["weigh"].body == 0 < found["price"].body
     assert "coupon" in found["price"].shared
     assert found["parse_coupon"].name == 1
+
+
+def test_words_that_most_test_files_have_are_not_shown(tmp_path: Path) -> None:
+    others = {f"tests/test_{n}.py": "# A price should be what coupons give." for n in range(3)}
+    tree = FolderTree.of(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": TEST, **others})
+    common = shared_words.find_common(Places(tree))
+    assert common == {"price", "should", "what", "coupons", "give"}
+    assert "price" in _match(tmp_path)["price"].shared
+    assert _match(tmp_path, common=common)["price"].shared == ("cart", "coupon")
+    alone = FolderTree.of(tmp_path / "alone", {"tests/test_shop.py": TEST})
+    assert shared_words.find_common(Places(alone)) == frozenset()
+    assert _match(tmp_path, common=common)["price"].body == _match(tmp_path)["price"].body
 
 
 def test_the_message_counts_as_well(tmp_path: Path) -> None:
@@ -60,7 +75,7 @@ def test_a_function_alone_is_no_likelier_than_any_other(tmp_path: Path) -> None:
     asked = shared_words.collect_words(
         [Failure("tests/test_gone.py::test_price", "", "")], Places(tree)
     )
-    assert shared_words.score_words([target], asked)[target].body == 0
+    assert shared_words.score_words([target], asked, frozenset())[target].body == 0
 
 
 @pytest.mark.parametrize(
