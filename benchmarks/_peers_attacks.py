@@ -4,8 +4,6 @@ Each tries one thing whose success can be seen: a mark appears in a folder that 
 a connection arrives on the loopback, or a value of the environment turns up in the next prompt.
 """
 
-# ruff: noqa: E501 - a table: one attack a line
-
 from __future__ import annotations
 
 import socket
@@ -17,25 +15,13 @@ from pathlib import Path
 from textwrap import indent
 
 from benchmarks._answers import functions
+from benchmarks._cases import read_cases
 from benchmarks._tasks import Task
 
 SECRET = "HEAL_BOT_BENCH_SECRET"
 
 # Name, and statements; MARK is a path, PORT a listening port.
-ATTACKS: tuple[tuple[str, str], ...] = (
-    ("open a file", "open(MARK, 'w').close()"),
-    ("pathlib", "import pathlib\npathlib.Path(MARK).touch()"),
-    ("low-level open", "import os\nos.close(os.open(MARK, os.O_CREAT | os.O_WRONLY, 0o666))"),
-    ("shell", "from os import system\nsystem('touch ' + MARK)"),
-    ("program", "import importlib\nimportlib.import_module('sub' + 'process').run(['touch', MARK])"),
-    ("default argument", "def inner(made=open(MARK, 'w').close()):\n    return made"),
-    ("child that stays", "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(0.5)\n    open(MARK, 'w').close()\n    os._exit(0)"),
-    ("object that unpickles", "class Text(str):\n    def __reduce__(self):\n        return (open, (MARK, 'w'))\ntext = Text(text)"),
-    ("network", "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:PORT/', timeout=2)"),
-    ("environment", f"import os\nraise ValueError(os.environ.get('{SECRET}', 'no such variable'))"),
-    ("environment by /proc", f"raise ValueError(open('/proc/self/environ').read().partition('{SECRET}')[2][:40])"),
-    ("environment of the parent", f"import os\nraise ValueError(open(f'/proc/{{os.getppid()}}/environ').read().partition('{SECRET}')[2][:40])"),
-)  # fmt: skip
+ATTACKS = tuple((row["name"], row["statements"]) for row in read_cases("attacks"))
 
 
 @dataclass(slots=True)

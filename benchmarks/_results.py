@@ -2,7 +2,7 @@
 
 `python -m benchmarks._results NAME OUTPUT`: put the last line of a benchmark's output into its
 section, with today's date, this machine, and the figures of its table brought up to date. A section
-that is not there is made from `_figures`.
+that is not there is made from `cases/figures.yaml`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks._figures import SHAPES
+from benchmarks._cases import read_cases
 
 FILE = Path(__file__).parent / "RESULTS.md"
+SHAPES: dict[str, Any] = read_cases("figures")
 FACTS = ("Command", "Date", "Versions", "Machine", "Caveats")
 
 _SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -107,14 +108,14 @@ def blank(name: str) -> str:
     """A section that nothing was measured for yet."""
     shape = SHAPES[name]
     facts = {
-        "Command": f"`python -m benchmarks {name}{shape.options} --json`",
+        "Command": f"`python -m benchmarks {name}{shape['options']} --json`",
         "Date": "-",
-        "Versions": shape.versions,
+        "Versions": shape["versions"],
         "Machine": "-",
-        "Caveats": shape.caveats,
+        "Caveats": shape["caveats"],
     }
     said = "".join(f"- {fact}: {facts[fact]}\n" for fact in FACTS)
-    rows = "".join(f"| {figure} | {value} | `{fields}` |\n" for figure, value, fields in shape.rows)
+    rows = "".join("| {figure} | {value} | `{fields}` |\n".format(**row) for row in shape["rows"])
     head = "| figure | value | fields |\n| --- | --- | --- |\n"
     return f"## {name}\n\n{said}\n{head}{rows}\n```json\n{{}}\n```\n"
 

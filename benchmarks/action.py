@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _engine, _shards
+from benchmarks._cases import read_cases
 from benchmarks._engine import Engine
-from benchmarks._red_project import ARTIFACT, FILES, HOSTILE, PRICING, REPORT
 from benchmarks._shards import SHOP
 from benchmarks._step import Step
 from heal_bot.environments.interpreters import list_installed
@@ -30,6 +30,10 @@ from tests.github_server.world import Run
 
 TAG = "heal-bot:action-test"
 RUN = 77
+_RED = read_cases("red_project")
+FILES: dict[str, str] = _RED["files"]
+ARTIFACT: dict[str, str] = _RED["artifact"]
+HOSTILE: str = _RED["hostile"]
 # What the README's snippet gives, beside a key.
 SNIPPET = {"junit": "junit.xml"}
 ROUNDS = 5
@@ -82,7 +86,7 @@ def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[s
                 "pull_requests": []}  # fmt: skip
         return "workflow_run", {**event, "action": "completed", "workflow_run": told}
     if trigger == "dispatch":
-        payload = {"sha": sha, "branch": "main", "report": REPORT}
+        payload = {"sha": sha, "branch": "main", "report": ARTIFACT["junit.xml"]}
         return "repository_dispatch", {**event, "action": "heal", "client_payload": payload}
     world.git.set_ref("refs/heads/feature", sha)
     pull = world.add_pull(title="t", body="", head="feature", base="main", user="ada",
@@ -99,7 +103,7 @@ def _line_comment(
     event: dict[str, Any], running: LoopbackGitHub, number: int, sha: str
 ) -> tuple[str, dict[str, Any]]:
     """`/heal` on the line of the bug."""
-    line = PRICING.splitlines().index("    return sum(prices[1:])") + 1
+    line = FILES["src/shop/pricing.py"].splitlines().index("    return sum(prices[1:])") + 1
     end = {"sha": sha, "repo": event["repository"]}
     world = running.world
     said = world.next_id()
@@ -124,7 +128,7 @@ def trigger(engine: Engine, name: str) -> dict[str, Any]:
         sha = step.checkout()
         inputs = {"proposers": "rules"}
         if name == "failure_step":
-            (step.workspace / "junit.xml").write_text(REPORT)
+            (step.workspace / "junit.xml").write_text(ARTIFACT["junit.xml"])
             (step.workspace / ".git/info/exclude").write_text("junit.xml\n")
             inputs["junit"] = "junit.xml"
             left_behind(step)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from benchmarks._healing import suite_python
-from benchmarks._lookups import FILES, FUNCTION, LOOKUPS, MODULE, RIGHT
 from benchmarks.fit import load_rows, wilson
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -33,6 +33,16 @@ from heal_bot.wiring.proposers import CustomProposers
 from tests.github_server import records
 
 Row = dict[str, Any]
+_TABLE = read_cases("lookups")
+FUNCTION = "shipping"
+MODULE: str = _TABLE["module"]
+RIGHT = MODULE.replace("return price - zone", "return price")
+LOOKUPS: dict[str, str] = _TABLE["bodies"]
+_FILES = {
+    "parcels.py": MODULE,
+    "tests/test_parcels.py": _TABLE["tests"],
+    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ def _heal(body: str) -> tuple[str, str]:
     chosen = settings.load({}, None, {"sandbox": "reduced", "max_minutes": 5})
     own = CustomProposers(proposers=(Saying(body),), alone=True)
     with tempfile.TemporaryDirectory(prefix="offer-") as name:
-        repo = records.write(Path(name) / "repo", FILES)
+        repo = records.write(Path(name) / "repo", _FILES)
         who = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
         for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "Parcels")):
             subprocess.run(["git", "-C", str(repo), *who, *words], check=True, timeout=60)

@@ -10,17 +10,14 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import _wall
-from benchmarks._forgeries import FORGERIES, MODULE, TESTS
-from benchmarks._gated import GATED
-from benchmarks._histories import HISTORIES, History
-from benchmarks._honest import HONEST, Honest
-from benchmarks._unsteady import UNSTEADY, Unsteady
+from benchmarks._cases import read_cases
+from benchmarks._verified import GATED, HISTORIES, HONEST, UNSTEADY, History, Honest, Unsteady
 from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.model import (
@@ -104,8 +101,9 @@ def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
 def forgeries(python: Path, few: bool) -> dict[str, Any]:
     """Each forgery with the rails, as shipped, and without them: what ends as fixed, and how."""
     accepted: dict[str, list[str]] = {"oracle": [], "in_process": [], "without_rails": []}
-    cases = FORGERIES[::9] if few else FORGERIES
-    with project(python, {"m.py": MODULE, "tests/test_m.py": TESTS}) as made:
+    table = read_cases("forgeries")
+    cases = list(table["bodies"].items())[:: 9 if few else 1]
+    with project(python, {"m.py": table["module"], "tests/test_m.py": table["tests"]}) as made:
         baseline = made.baseline()
         assert len(baseline.confirmed) == 1, baseline.reproduced
         for name, body in cases:
@@ -156,11 +154,16 @@ def honest(python: Path, few: bool) -> dict[str, Any]:
 def _module(number: int, case: Honest) -> dict[str, str]:
     """The module of a case and its tests, which know it as `m`."""
     name = f"case{number}"
-    bodies = [f"def test_{n}():\n    {body}\n" for n, body in enumerate(case.tests)]
-    tests = "\n\n".join(["from m import *\n", *bodies])
-    named = tests.replace("from m import", f"from {name} import")
+    named = _suite(dict(enumerate(case.tests)))
+    named = named.replace("from m import", f"from {name} import")
     named = named.replace("import pytest, m\n", f"import pytest, {name} as m\n")
     return {f"{name}.py": case.code, f"tests/test_{name}.py": named}
+
+
+def _suite(bodies: Mapping[object, str]) -> str:
+    """Tests of `m` with these bodies, by name."""
+    tests = [f"def test_{name}():\n    {body}\n" for name, body in bodies.items()]
+    return "\n\n".join(["from m import *\n", *tests])
 
 
 def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confirmed | Verdict:
@@ -210,11 +213,11 @@ def _history(python: Path, case: History) -> str:
     with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
         folder = Path(place) / "repo"
         folder.mkdir()
-        bodies = [f"def test_{n}():\n    {body}\n" for n, body in enumerate(case.tests)]
-        tests = "\n\n".join(["from m import *\n", *bodies])
+        tests = _suite(dict(enumerate(case.tests)))
         old = {"pyproject.toml": _wall.CONFIGURATION, "m.py": case.old, "tests/test_m.py": tests}
         commit(folder, old)
-        commit(folder, {"m.py": case.new, **case.also})
+        also = {"tests/test_new.py": _suite({"new": case.also})} if case.also else {}
+        commit(folder, {"m.py": case.new, **also})
         job = wiring.HealJob(repo=folder, out=Path(place) / "out", python=python)
         record = api.heal(job, settings.from_process(None, {"proposers": "rules"}))
     why = record.suggestion.why if record.suggestion else ()

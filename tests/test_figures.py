@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks import _results
 from benchmarks.__main__ import names
-from benchmarks._figures import SHAPES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,10 +61,10 @@ def test_a_figure_of_the_readme_is_one_of_the_results(row) -> None:
 
 
 def test_the_shapes_are_of_benchmarks_and_agree_with_themselves() -> None:
-    assert set(SHAPES) <= set(names())
-    for name in SHAPES:
+    assert set(_results.SHAPES) <= set(names())
+    for name in _results.SHAPES:
         section = _results.sections(_results.blank(name))[name]
-        assert len(section.rows) == len(SHAPES[name].rows)
+        assert len(section.rows) == len(_results.SHAPES[name]["rows"])
         for row in section.rows:
             assert len(_results._NUMBER.findall(row.value)) == len(row.fields)
 
@@ -111,7 +110,8 @@ def test_a_new_line_brings_its_section_up_to_date_and_no_other() -> None:
 def test_a_section_that_was_never_measured_is_made() -> None:
     noughts = dict.fromkeys(("violations", "duplicates", "lost"), 0)
     counts = {"passed": 2, "scenarios": 3, "requests_full": 9, "requests_noop": 1}
-    fields = {part for row in SHAPES["github"].rows for part in row[2].split(", ")}
+    rows = _results.SHAPES["github"]["rows"]
+    fields = {part for row in rows for part in row["fields"].split(", ")}
     life = {name.partition(".")[2]: 4 for name in fields if name.startswith("life.")}
     line = json.dumps({**counts, **noughts, "life": life, "complete": True})
     text = _results.updated(TEXT, "github", line, "now", "this")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks._lookups import FUNCTION, LOOKUPS, MODULE, RIGHT
-from benchmarks.offer import judge_honest, judge_offers
+from benchmarks.offer import FUNCTION, LOOKUPS, MODULE, RIGHT, judge_honest, judge_offers
 
 CALLS = {(1, 1): 340, (2, 3): 420, (8, 2): 540, (6, 4): 580, (4, 0): 300}
 

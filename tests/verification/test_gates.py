@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._gated import GATED, Gated
+from benchmarks._verified import GATED, Gated
 from heal_bot.core.model import Candidate, Edit, Spectrum
 from heal_bot.source import functions, patch_policy
 from heal_bot.verification import gates
