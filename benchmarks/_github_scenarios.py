@@ -6,25 +6,16 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks._github_events import REFUSALS, TRIGGERS, Make, red_comment, red_of_pull
-from benchmarks._github_quiet import QUIET
-from benchmarks._github_rare import RARE
+from benchmarks._cases import read_cases
+from benchmarks._github_odd import ODD
+from benchmarks._github_player import Make, making, playing
 from benchmarks._github_stage import BOT, Stage
-from benchmarks._github_ways import WAYS, mode
-from benchmarks._github_worlds import WORLDS
 from tests.github_server.server import Fault
 
 Scenario = Callable[[Stage], None]
-WRITES = ("reactions/create-for-issue-comment", "issues/create-comment", "git/create-tree",
-          "git/create-commit", "git/create-ref", "pulls/create", "checks/create",
-          "issues/update-comment")  # fmt: skip
-FAULTS = {
-    "5xx before": {"when": "before", "status": 502},
-    "5xx after": {"when": "after", "status": 502},
-    "lost answer": {"when": "after", "status": 0},
-    "rate limited": {"when": "before", "status": 403, "headers": {"Retry-After": "1"},
-                     "message": "You have exceeded a secondary rate limit"},
-}  # fmt: skip
+_TABLE = read_cases("github")
+TRIGGERS = {name: making(steps) for name, steps in _TABLE["triggers"].items()}
+red_comment, red_of_pull = TRIGGERS["a comment"], TRIGGERS["a red run of a pull request"]
 
 
 def allowed(make: Make) -> Scenario:
@@ -126,22 +117,15 @@ def together(number: int, make: Make) -> Scenario:
     return play
 
 
-MODES = {"suggest": "suggested", "comment": "commented", "dry-run": "dry_run"}
-
-
 def quick() -> dict[str, Scenario]:
     """The scenarios in one process each."""
-    found: dict[str, Scenario] = {}
-    for name, make in TRIGGERS.items():
-        found[f"{name}: allowed"] = allowed(make)
-    for name, (make, reason) in REFUSALS.items():
-        found[f"{name}: refused"] = refused(make, reason)
-    for scenario in (*WORLDS, *WAYS, *RARE, *QUIET):
-        found[scenario.__name__.replace("_", " ")] = scenario
-    for name, delivery in MODES.items():
-        found[f"mode {name}"] = mode(name, delivery)
-    for operation in WRITES:
-        for name, fault in FAULTS.items():
+    found = {f"{name}: allowed": allowed(make) for name, make in TRIGGERS.items()}
+    for name, row in _TABLE["refusals"].items():
+        found[f"{name}: refused"] = refused(making(row["steps"]), row["reason"])
+    found |= {name: playing(steps) for name, steps in _TABLE["scenarios"].items()}
+    found |= {scenario.__name__.replace("_", " "): scenario for scenario in ODD}
+    for operation in _TABLE["writes"]:
+        for name, fault in _TABLE["faults"].items():
             found[f"{operation}: {name}"] = faulty(operation, fault)
     return found
 

@@ -34,7 +34,6 @@ ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
 JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
  classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
 </failure></testcase></testsuite>"""
-BETTER = records.BROKEN.replace("sum(prices[1:])", "sum(list(prices))")
 BRANCH = "heal-bot/0123456789ab"
 Values = Callable[[str], dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
@@ -80,6 +79,11 @@ class Stage:
         git.set_ref(f"refs/heads/{branch}", sha)
         self.humans.append((branch, sha))
         return sha
+
+    def loose(self) -> str:
+        """A commit on no branch."""
+        git = self.github.world.git
+        return git.save_commit("Loose", git.commit(self.base).tree, [self.base], ADA, ADA)
 
     def pull(self, author: str = "ada", repo: str = REPO, branch: str = "feature") -> Pull:
         """A person's open pull request."""

@@ -18,8 +18,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
-from benchmarks._github_events import TRIGGERS
-from benchmarks._github_scenarios import Scenario, killed, quick
+from benchmarks._github_scenarios import TRIGGERS, Scenario, killed, quick
 from benchmarks._github_stage import TOKEN, Stage, staged
 from benchmarks._github_stories import live_all
 from tests.report.tame import assert_tame
