@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from benchmarks import _github_shop as shop
+from benchmarks._github_player import Steps, perform
 from benchmarks._github_shop import PATH, Healer, render
 from benchmarks._github_stage import TOKEN, Event, Stage, staged, zipped
 from heal_bot.source import functions
@@ -94,6 +95,8 @@ class Life:
     day: int = 20_000
     tried: dict[str, dict[str, int]] = field(default_factory=dict)
     runs: int = 0
+    pull: Pull | None = None
+    theirs: str = ""
     _event: Event = ("", {})
 
     # -- what people do --------------------------------------------------------------------------
@@ -107,45 +110,86 @@ class Life:
         wide: bool = False,
         days: int = 1,
         path: str = PATH,
-    ) -> str:
+    ) -> None:
         """A person's commit: these functions are faulty now, the others are not."""
         self.day += days
         self.faults = dict(faults if faults is not None else self.faults)
-        return self.stage.commit(branch, path, render(self.faults, remark, wide))
+        self.stage.commit(branch, path, render(self.faults, remark, wide))
 
-    def touch(self, branch: str = "main", path: str = "NEWS.md") -> str:
+    def touch(self, branch: str = "main", path: str = "NEWS.md") -> None:
         """A person's commit that leaves the module as it is."""
         self.day += 1
-        return self.stage.commit(branch, path, f"Day {self.day}\n")
+        branch = self.ours()[0].head if branch == "$proposal" else branch
+        self.stage.commit(branch, path, f"Day {self.day}\n")
+
+    def later(self, days: int) -> None:
+        """Time goes by."""
+        self.day += days
 
     def fork(self, name: str) -> None:
         """A branch that is made of main."""
         self.world.git.set_ref(f"refs/heads/{name}", self.world.branch("main") or "")
 
-    def branch(self, name: str) -> Pull:
+    def open(self, name: str, author: str = "ada") -> None:
         """A person's pull request into main, with a commit of its own."""
         if self.world.branch(name) is None:
             self.fork(name)
             self.touch(name, f"docs/{name.replace('/', '-')}.md")
-        return self.stage.pull(branch=name)
+        self.pull = self.stage.pull(author, branch=name)
 
-    def close(self, number: int, by: str = "ada") -> None:
-        """A person closes a pull request."""
-        pull = self.world.pulls[number]
+    def close(self, by: str = "ada", base: str = "") -> None:
+        """A person closes our first pull request."""
+        pull = self.ours(base)[0]
         pull.state, pull.closed_by = "closed", by
 
-    def merge(self, number: int) -> None:
-        """A person merges a pull request of ours."""
-        pull = self.world.pulls[number]
-        head = self.world.branch(pull.head) or pull.head_sha
-        tree = self.world.git.commit(head).tree
-        text = self.world.git.git("show", f"{head}:{PATH}").decode()
-        assert tree
-        self.stage.commit(pull.base, PATH, text)
+    def merge(self) -> None:
+        """A person merges our first pull request."""
+        pull = self.ours()[0]
+        self.stage.commit(pull.base, PATH, self.read(self.world.branch(pull.head) or ""))
         pull.state, pull.merged, pull.closed_by = "closed", True, "ada"
         self.world.git.delete_ref(f"refs/heads/{pull.head}")
 
+    def label(self, name: str, place: str) -> None:
+        """A person labels a pull request."""
+        self.at(place).labels.append(name)
+
+    def world_is(self, **values: object) -> None:
+        """The repository on GitHub is of another kind."""
+        for name, value in values.items():
+            setattr(self.world, name, value)
+
+    def project(self, folder: str) -> None:
+        """heal-bot works for one of the projects of the repository."""
+        self.stage.inputs["working-directory"] = folder
+        self.healer.path = f"{folder}/pricing.py"
+
+    def hard(self, names: list[str]) -> None:
+        """For these functions no repair is found."""
+        self.healer.hard = set(names)
+
+    def doubt(self, told: str) -> None:
+        """Every certificate has this doubt."""
+        self.healer.doubt = told
+
+    def lose_state(self, *, excused: bool = False) -> None:
+        """Somebody deletes our ref; what was tried may then be forgotten where it is excused."""
+        self.world.git.delete_ref(STATE)
+        if excused:
+            self.tried.clear()
+
+    def keep_beside(self, text: str, spaces: int = 0) -> None:
+        """Somebody else keeps a text under the name of our ref, so many spaces in it."""
+        git, who = self.world.git, ("Eve", "eve@example.invalid", "2026-01-03T00:00:00+00:00")
+        blob = git.save_blob(f"{text[:-1]}{' ' * spaces}{text[-1]}".encode())
+        tree = git.save_tree(None, [("100644", "state.json", blob)])
+        self.theirs = git.save_commit("Mine", tree, [], who, who)
+        git.set_ref(STATE, self.theirs)
+
     # -- what runs -------------------------------------------------------------------------------
+
+    def red(self, branch: str, conclusion: str = "failure") -> None:
+        """A workflow ends that heal-bot does not hear of."""
+        self.stage.red(branch, conclusion=conclusion)
 
     def ci(
         self,
@@ -153,33 +197,49 @@ class Life:
         branch: str = "main",
         *,
         workflow: int = 1,
-        only: tuple[str, ...] = shop.NAMES,
+        only: Sequence[str] = shop.NAMES,
         pull: Pull | None = None,
         path: str = PATH,
-        again: bool = False,
     ) -> None:
         """The workflow of a branch's newest commit ends, and heal-bot runs.
 
-        `only` are the tests that this workflow runs. With `again` the same finished run is served
-        once more.
+        `only` are the tests that this workflow runs.
         """
-        if not again:
-            sha = self.world.branch(branch) or ""
-            text = self.read(sha, path)
-            red = [name for name in shop.find_red(text) if name in only]
-            run = self.stage.red(
-                branch, workflow=workflow, event="pull_request" if pull else "push",
-                conclusion="failure" if red else "success",
-                artifacts={"junit-3.12": zipped(shop.report(red))},
-            )  # fmt: skip
-            self._event = self.stage.finished(run, pull)
+        text = self.read(self.world.branch(branch) or "", path)
+        red = [name for name in shop.find_red(text) if name in only]
+        run = self.stage.red(
+            branch, workflow=workflow, event="pull_request" if pull else "push",
+            conclusion="failure" if red else "success",
+            artifacts={"junit-3.12": zipped(shop.report(red))},
+        )  # fmt: skip
+        self._event = self.stage.finished(run, pull)
         self.act(due, self._event)
-        if again:
-            self.count.most_requests = max(self.count.most_requests, self.stage.requests)
 
-    def say(self, due: str, text: str, pull: Pull, actor: str = "ada") -> None:
+    def ci_of_pull(self, due: str) -> None:
+        """The same for the person's pull request."""
+        assert self.pull is not None
+        self.ci(due, self.pull.head, pull=self.pull)
+
+    def again(self, due: str) -> None:
+        """The same finished run is served once more."""
+        self.act(due, self._event)
+        self.count.most_requests = max(self.count.most_requests, self.stage.requests)
+
+    def say(self, due: str, text: str, actor: str = "ada", place: str = "pull") -> None:
         """A person comments on a pull request."""
-        self.act(due, self.stage.comment(text, actor, pull))
+        self.act(due, self.stage.comment(text, actor, self.at(place)))
+
+    def say_on_commit(self, due: str, text: str, actor: str = "ada") -> None:
+        """A person comments on the newest commit of main."""
+        self.act(due, self.stage.commit_comment(text, actor))
+
+    def dispatch(self, due: str) -> None:
+        """A person asks for a red run of main again."""
+        self.act(due, self.stage.dispatch(run_id=self.stage.red("main").id, retry=True))
+
+    def meanwhile(self, steps: Steps) -> None:
+        """These steps are done while the next run heals."""
+        self.stage.once(lambda: perform(self, steps))
 
     def act(self, due: str, event: Event) -> None:
         """One run, held to what is due."""
@@ -219,10 +279,27 @@ class Life:
             self.count.duplicates += doubled
             self.count.wrong.append(f"{place}: {doubled} changes are open twice")
 
-    def expect(self, what: bool, told: str) -> None:
+    def expect(self, **wanted: object) -> None:
         """Something else that has to hold now."""
-        if not what:
-            self.count.wrong.append(f"{self.name}, after run {self.runs}: {told}")
+        for name, value in wanted.items():
+            if (found := self._see(name)) != value:
+                told = f"{name} is {found!r}, not {value!r}"
+                self.count.wrong.append(f"{self.name}, after run {self.runs}: {told}")
+
+    def _see(self, name: str) -> object:
+        if name.startswith("open"):
+            return len(self.ours(name.removeprefix("open").removeprefix(" on ")))
+        if name == "searches":
+            return sum(call.searched for call in self.healer.calls)
+        if name == "draft":
+            return self.ours()[0].draft
+        if name == "theirs stays":
+            return self.world.git.refs()[STATE] == self.theirs
+        if name == "as people left it":
+            left = dict(self.stage.humans)
+            return all(self.world.branch(branch) == sha for branch, sha in left.items())
+        request = self.healer.calls[-1].task.request
+        return request.base_ref if name == "base" else request.instruction.partition("\n")[0]
 
     # -- what is seen ----------------------------------------------------------------------------
 
@@ -238,10 +315,12 @@ class Life:
             if p.user == self.token.login and p.state == "open" and base in {"", p.base}
         ]  # fmt: skip
 
-    @property
-    def searches(self) -> int:
-        """How often something was searched."""
-        return sum(call.searched for call in self.healer.calls)
+    def at(self, place: str) -> Pull:
+        """The person's pull request, or our newest one."""
+        if place == "proposal":
+            return [p for p in self.world.pulls.values() if p.user == self.token.login][-1]
+        assert self.pull is not None
+        return self.pull
 
     def read(self, sha: str, path: str = PATH) -> str:
         """A file of a commit."""

@@ -28,7 +28,7 @@ def perform(player: Any, steps: Steps) -> None:  # noqa: ANN401 - whoever knows 
     """Do each step: a verb alone, or with what it is told."""
     for step in steps:
         ((verb, told),) = [(step, {})] if isinstance(step, str) else step.items()
-        tell(player, verb, player.fill(told))
+        tell(player, verb, told)
 
 
 def making(steps: Steps) -> Make:
@@ -91,7 +91,7 @@ class Player(Events):
             setattr(self.stage.github.world, name, known | type(known)(value) if grows else value)
 
     def fault(self, **values: Any) -> None:  # noqa: ANN401 - of any field
-        self.stage.github.faults.append(Fault(**values))
+        self.stage.github.faults.append(Fault(**self.fill(values)))
 
     def calm(self) -> None:
         self.stage.github.faults.clear()
@@ -151,7 +151,7 @@ class Player(Events):
     def event(self, kind: str = "", **told: object) -> None:
         """Make an event without running it."""
         ((name, given),) = told.items() or [(kind, {})]
-        self.made.append(tell(self, name, given))
+        self.made.append(tell(self, name, self.fill(given)))
 
     def change(self, **values: object) -> None:
         """Change what the event says."""
@@ -159,12 +159,7 @@ class Player(Events):
 
     def meanwhile(self, steps: Steps) -> None:
         """Do these steps while the next run heals."""
-
-        def once() -> None:
-            self.stage.meanwhile = lambda: None
-            perform(self, steps)
-
-        self.stage.meanwhile = once
+        self.stage.once(lambda: perform(self, steps))
 
     def run(self, kind: str = "", **told: object) -> None:
         if kind or told:
@@ -190,7 +185,7 @@ class Player(Events):
     # -- what is seen ----------------------------------------------------------------------------
 
     def expect(self, **wanted: Any) -> None:  # noqa: ANN401 - of any kind that is seen
-        for name, value in wanted.items():
+        for name, value in self.fill(wanted).items():
             if name in _TEXTS:
                 found: Any = _TEXTS[name](self)
                 held = all(part in found for part in _listed(value))

@@ -265,6 +265,15 @@ class Stage:
         self.github.watch = watch
         return pids.append
 
+    def once(self, action: Callable[[], object]) -> None:
+        """Do this while the next run heals."""
+
+        def act() -> None:
+            self.meanwhile = lambda: None
+            action()
+
+        self.meanwhile = act
+
     def ours(self) -> list[Pull]:
         """Our open pull requests."""
         return [p for p in self.github.world.pulls.values() if p.user == BOT and p.state == "open"]
