@@ -199,20 +199,24 @@ def measure(cases: Sequence[Case] | None = None) -> dict[str, Any]:
 
 def list_cases() -> list[Case]:
     """All cases: of texts, of what an index serves, and of tools."""
-    texts = [
-        Case(name, lambda world, make=make: world.assemble(**make(world.facts)))  # type: ignore[misc]
-        for name, make in _supply_payloads.TEXTS.items()
+
+    def assemble(world: World, row: dict[str, Any]) -> object:
+        return world.assemble(**_supply_payloads.make_project(world.facts, **row))
+
+    def pose(world: World, code: str) -> object:
+        return world.fetch("dep", index=world.impersonate(code))
+
+    parts: tuple[tuple[dict[str, Any], Callable[[World, Any], object]], ...] = (
+        (_supply_payloads.TEXTS, assemble),
+        (_supply_payloads.SERVED, _supply_payloads.serve),
+        (_supply_payloads.TOOLS, World.play),
+        (_supply_payloads.LEFT, pose),
+    )
+    return [
+        Case(name, lambda world, play=play, told=told: play(world, told))  # type: ignore[misc]
+        for table, play in parts
+        for name, told in table.items()
     ]
-    played = [
-        Case(name, lambda world, code=code: world.play(code))  # type: ignore[misc]
-        for name, code in _supply_payloads.TOOLS.items()
-    ]
-    posing = [
-        Case(name, lambda world, code=code: world.fetch("dep", index=world.impersonate(code)))  # type: ignore[misc]
-        for name, code in _supply_payloads.LEFT.items()
-    ]
-    served = [Case(name, play) for name, play in _supply_payloads.SERVED.items()]
-    return [*texts, *served, *played, *posing]
 
 
 def main(argv: list[str]) -> int:
