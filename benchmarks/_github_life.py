@@ -12,16 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from benchmarks import _github_shop as shop
 from benchmarks._github_player import Steps, perform
+from benchmarks._github_seen import STATE, count_duplicates, find_changes, look, read
 from benchmarks._github_shop import PATH, Healer, render
 from benchmarks._github_stage import TOKEN, Event, Stage, staged, zipped
-from heal_bot.source import functions
 from tests.github_server.world import BOT, Pull, World
 
-STATE = "refs/heal-bot/state"
 # Beside what is due: what GitHub shows of the same news.
 BESIDE = {
     "opened": {"branch": 1, "check": 1, "comment": 1},
@@ -243,11 +241,11 @@ class Life:
 
     def act(self, due: str, event: Event) -> None:
         """One run, held to what is due."""
-        before, calls = self.look(), len(self.healer.calls)
+        before, calls = look(self.stage), len(self.healer.calls)
         self.runs += 1
         self.stage.now = self.day * 86_400.0
         self.stage.act(event, run_id=900 + self.runs)
-        found = self._changes(before)
+        found = find_changes(self.stage, self.token.login, before)
         place = f"{self.name}, run {self.runs}: due {due}, {self.stage.delivery or '-'}"
         if due != "nothing" and not found[_SHOWN_AS.get(due, due)]:
             self.count.wrong.append(f"{place}: nothing came; {self.stage.said[-1].strip()[-300:]}")
@@ -274,7 +272,7 @@ class Life:
                 self.count.lost_memory += 1
                 self.count.wrong.append(f"{place}: {len(lost)} changes are forgotten")
             known.update(dict.fromkeys(call.tried, self.day))
-        doubled = self.duplicates()
+        doubled = count_duplicates(self.world, self.ours())
         if doubled:
             self.count.duplicates += doubled
             self.count.wrong.append(f"{place}: {doubled} changes are open twice")
@@ -324,74 +322,7 @@ class Life:
 
     def read(self, sha: str, path: str = PATH) -> str:
         """A file of a commit."""
-        return _read(self.stage, sha, path)
-
-    def look(self) -> dict[str, Any]:
-        """All that people see."""
-        world = self.world
-        people = {sha for _, sha in self.stage.humans}
-        refs = {k: "a person's" if v in people else v
-                for k, v in world.git.refs().items() if k != STATE}  # fmt: skip
-        pulls = {
-            n: (
-                p.title,
-                p.body,
-                p.state,
-                p.draft,
-                tuple(p.labels),
-                refs.get(f"refs/heads/{p.head}") if p.state == "open" else None,
-            )
-            for n, p in world.pulls.items()
-        }
-        return {
-            "pulls": pulls, "refs": refs,
-            "comments": {n: c.body for n, c in world.comments.items()},
-            "checks": {n: repr(c) for n, c in world.checks.items()},
-            "reviews": len(world.reviews) + len(world.line_comments),
-        }  # fmt: skip
-
-    def _changes(self, before: dict[str, Any]) -> Counter[str]:
-        """What a run changed of that."""
-        after, found = self.look(), Counter[str]()
-        ours = {f"refs/heads/{p.head}" for p in self.world.pulls.values()
-                if p.user == self.token.login}  # fmt: skip
-        for number, pull in after["pulls"].items():
-            old = before["pulls"].get(number)
-            if old is None:
-                found["opened"] += 1
-            elif old[2] == "open" and pull[2] == "closed":
-                found["closed"] += 1
-            elif old != pull and pull[2] == "open":
-                found["updated"] += 1
-        for name in {*before["refs"], *after["refs"]}:
-            if before["refs"].get(name) != after["refs"].get(name):
-                found["branch" if name in ours or name.startswith("refs/heads/heal-bot/")
-                      else "pushed"] += 1  # fmt: skip
-        for kind, key in (("comment", "comments"), ("check", "checks")):
-            found[kind] += sum(before[key].get(n) != text for n, text in after[key].items())
-        found["review"] += after["reviews"] - before["reviews"]
-        return found
-
-    def duplicates(self) -> int:
-        """Changes of functions that two of our open pull requests into one branch both make."""
-        seen: Counter[tuple[str, str, str]] = Counter()
-        for pull in self.ours():
-            head, base = self.world.branch(pull.head), self.world.branch(pull.base)
-            if head is None or base is None:
-                continue
-            start = self.world.git.merge_base(head, base) or base
-            listed = self.world.git.git("diff", "--name-only", start, head).decode().split()
-            for path in (name for name in listed if name.endswith(".py")):
-                new = functions.index_targets(path, self.read(head, path))
-                old = {t.qualname: t.source for t in
-                       functions.index_targets(path, self.read(start, path))}  # fmt: skip
-                changed = {t.qualname for t in new if old.get(t.qualname) != t.source}
-                seen.update((pull.base, path, name) for name in changed)
-        return sum(number - 1 for number in seen.values())
-
-
-def _read(stage: Stage, sha: str, path: str) -> str:
-    return stage.github.world.git.git("show", f"{sha}:{path}").decode()
+        return read(self.world, sha, path)
 
 
 @contextlib.contextmanager
@@ -402,7 +333,7 @@ def living(token: Token, count: Count, name: str, doubt: str = "") -> Iterator[L
         stage.token = token.value
         if token.name == "app":
             stage.inputs["app"] = "shopfixer"
-        healer = Healer(partial(_read, stage), doubt=doubt)
+        healer = Healer(partial(read, stage.github.world), doubt=doubt)
         life = Life(stage, token, count, f"{name} ({token.name})", healer)
         stage.healer = healer.heal
         stage.base = stage.commit("main", PATH, render({}))
