@@ -26,7 +26,7 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
-from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, claude, rounding
+from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, make_answer
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
@@ -49,6 +49,7 @@ from heal_bot.llm_clients.model_client import Client
 from heal_bot.llm_clients.retry import RetryPolicy
 from heal_bot.ports import RunContext, Session, Tree
 from heal_bot.ports.language_model import Model
+from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.model_proposer import ModelProposer
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.scheduler import SearchLimits, proposals
@@ -105,7 +106,9 @@ class Stage:
         play = Play(AttemptLog(self.tree, lab=self._lab() if scenario.lab else None), self.server)
         self.server.plays(*scenario.answers)
         models = [self._model(name, scenario.timeout) for name in scenario.chain]
-        proposer = ModelProposer(models, scenario.budget(), candidates=scenario.candidates)
+        proposer = ModelProposer(
+            models, Budget(calls=scenario.calls), candidates=scenario.candidates
+        )
         now = time.monotonic()
         run = Run(play.events.append, rng=random.Random(1), deadline=now + 300)
 
@@ -189,7 +192,7 @@ def expected(scenario: Scenario, play: Play) -> str:
         return f"verdicts {statuses}, expected {scenario.statuses}; {' '.join(play.notes)}"
     if len(play.server.requests) != scenario.requests:
         return f"{len(play.server.requests)} requests, expected {scenario.requests}"
-    return "" if scenario.also(play) else "the prompt, the events or the notes are not as expected"
+    return "" if scenario.holds(play) else "the prompt, the events or the notes are not as expected"
 
 
 def measured(play: Play) -> dict[str, float]:
@@ -236,7 +239,7 @@ def main(argv: list[str]) -> int:
             problem = expected(scenario, stage.play(scenario))
             good += not problem
             say(f"{scenario.name}: {problem or 'as expected'}")
-        ten = claude(*[rounding(f"0.0{n}") for n in range(10, 20)])
+        ten = tuple(make_answer(f"0.0{n}") for n in range(10, 20))
         chain = ("claude", "claude")
         long = stage.play(Scenario("ten attempts", ten, (), 10, chain=chain))
         figures = measured(long)
