@@ -16,6 +16,7 @@ from benchmarks import _libraries, _releases, _sameness
 from benchmarks._libraries import Library
 from benchmarks._mutants import Mutant, plant
 from benchmarks._planting import Fault, library
+from benchmarks._repositories import commit_files
 from benchmarks._restricted import Restricted
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.errors import HealBotError
@@ -31,7 +32,6 @@ from heal_bot.testrun.runner import SuiteRunner
 _INVERTIBLE = frozenset({"operator", "constant", "swapped", "attribute"})
 _JUDGE_SECONDS = 300.0
 _SLOTS = 2
-_WHO = ("-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "commit.gpgsign=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,7 @@ def _world(fault: Fault, seed: int, sandbox: Sandbox, place: Path) -> _World:
 def _commit(released: Library, mutant: Mutant, folder: Path) -> None:
     shutil.copytree(released.release, folder)
     plant([mutant], folder)
-    for step in (["init", "-q", "-b", "main"], ["add", "-Af"], [*_WHO, "commit", "-qm", "Release"]):
-        _releases.demand(["git", *step], folder, GIT_CONFIG_NOSYSTEM="1")
+    commit_files(folder, "Release")
 
 
 def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | None]:

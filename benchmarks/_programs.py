@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import _releases
+from benchmarks._repositories import commit_files
 from benchmarks._restricted import Restricted
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
@@ -100,13 +100,4 @@ def _repository(data: Path, folder: Path) -> None:
         shutil.copytree(data / name, folder / name, ignore=shutil.ignore_patterns("*_test.py"))
     own = (data / "conftest.py").read_text(encoding="utf-8")
     (folder / "conftest.py").write_text(own + _CONFTEST, encoding="utf-8")
-    who = (
-        "-c",
-        "user.name=bench",
-        "-c",
-        "user.email=bench@localhost",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    for step in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "Programs"]):
-        subprocess.run(["git", *step], cwd=folder, check=True, capture_output=True, timeout=60)
+    commit_files(folder, "Programs")

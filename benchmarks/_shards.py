@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks._repositories import commit_files
+
 SHOP = Path(__file__).resolve().parent.parent / "examples" / "shop"
 _REPORT = ("-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=../report.xml")
 
@@ -24,9 +26,7 @@ def measure(shards: int = 4) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="heal-bot-shards-") as name:
         folder = Path(name)
         shutil.copytree(SHOP, folder / "shop", ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-        for arguments in (("init", "-qb", "main"), ("add", "-A"), ("commit", "-qm", "First")):
-            subprocess.run(["git", *who, *arguments], cwd=folder / "shop", check=True)
+        commit_files(folder / "shop", "First")
         subprocess.run([sys.executable, *_REPORT], cwd=folder / "shop", capture_output=True)
         shared = ("--repo", "shop", "--python", sys.executable, "--quiet")
         heal = ("heal", *shared, "--proposers", "rules")

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import secrets
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _supply_payloads
+from benchmarks._repositories import commit_files
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
@@ -39,7 +39,6 @@ from tests.environments.warehouse import Warehouse, certificate
 
 PASSWORD = "pass-0123456789"
 _NO_HINTS = RunHints()
-_GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@localhost")
 
 
 @dataclass(slots=True)
@@ -120,11 +119,7 @@ class World:
 
     def assemble(self, files: dict[str, str], hints: RunHints = _NO_HINTS) -> None:
         """Make the environment of a project that has these files."""
-        source = Path(tempfile.mkdtemp(dir=self.folder))
-        for name, text in files.items():
-            (source / name).write_text(text)
-        for more in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Files", "--allow-empty")):
-            subprocess.run([*_GIT, *more], cwd=source, check=True)
+        source = commit_files(Path(tempfile.mkdtemp(dir=self.folder)), "Files", files)
         run, scratch = Run(self.hear), Path(tempfile.mkdtemp(dir=self.folder))
         workspace = LocalWorkspace(
             Repository.of(run, source, scratch), scratch, self.folder / "cache",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._quixbugs import FRESH
+from benchmarks._repositories import commit_files
 
 _PATCHED = "{patched}"
 
@@ -78,12 +79,7 @@ def quixbugs(data: Path) -> Iterator[Task]:
 def commit(task: Task, folder: Path) -> None:
     """The task as a repository."""
     shutil.rmtree(folder, ignore_errors=True)
-    for path, text in task.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
-    who = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
-    for step in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "Task"]):
-        subprocess.run(["git", *step], cwd=folder, check=True, capture_output=True, timeout=60)
+    commit_files(folder, "Task", task.files)
 
 
 def is_right(task: Task, patched: str, folder: Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._repositories import commit_files
 from tests.cli import shown_run, terminal
 
 _SOURCE = '''def free(booked, begin, end):
@@ -41,14 +42,9 @@ _ENVIRONS: tuple[dict[str, str], ...] = ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}
 
 def write_project(repo: Path) -> Path:
     """A repository with one function and its tests, two of which fail."""
-    (repo / "tests").mkdir(parents=True)
-    (repo / "slots.py").write_text(_SOURCE)
-    (repo / "tests/test_slots.py").write_text(_TESTS)
-    (repo / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.invalid")
-    for args in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Start")):
-        subprocess.run(["git", *who, *args], cwd=repo, check=True)
-    return repo
+    settings = "[pytest]\npythonpath = .\n"
+    files = {"slots.py": _SOURCE, "tests/test_slots.py": _TESTS, "pytest.ini": settings}
+    return commit_files(repo, "Start", files)
 
 
 def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:

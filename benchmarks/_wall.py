@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._repositories import commit_files
+
 CONFIGURATION = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
 _TESTS = 40
 _CODE = '''def total(net, tax):
@@ -129,10 +131,4 @@ def _write(folder: Path, seconds: float) -> None:
         "tests/test_price.py": _PRICES,
         "tests/test_work.py": f"import time\n\nfrom shop.price import spread\n{tests}",
     }
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    for words in (("add", "-A"), ("commit", "-q", "-m", "all")):
-        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True)
+    commit_files(folder, "all", files)

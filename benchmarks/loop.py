@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
+from benchmarks._repositories import commit_files
 from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, make_answer
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.events import Run
@@ -158,7 +158,7 @@ def staged() -> Iterator[Stage]:
         Sandbox.start("reduced", 2) as sandbox,
         served() as server,
     ):
-        repo = _repository(Path(folder))
+        repo = commit_files(Path(folder) / "repo", "Plant", FILES)
         run = Run(lambda event: None, deadline=time.monotonic() + 900)
         scratch = Path(folder) / "scratch"
         scratch.mkdir()
@@ -171,18 +171,6 @@ def staged() -> Iterator[Stage]:
         env = workspace.provision(run, tree, RunHints())
         baseline = reproduce(RunContext(run, runner, workspace, tree, env), None)
         yield Stage(runner, tree, env, baseline, server, workspace)
-
-
-def _repository(folder: Path) -> Path:
-    repo = folder / "repo"
-    for name, text in FILES.items():
-        path = repo / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.invalid"]
-    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Plant"]):
-        subprocess.run([*git, *words], cwd=repo, check=True, capture_output=True, timeout=60)
-    return repo
 
 
 def expected(scenario: Scenario, play: Play) -> str:

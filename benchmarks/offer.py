@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Any
 
 from benchmarks._cases import read_cases
 from benchmarks._healing import suite_python
+from benchmarks._repositories import commit_files
 from benchmarks.fit import load_rows, wilson
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -30,7 +30,6 @@ from heal_bot.ports import Recall
 from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.source import functions
 from heal_bot.wiring.proposers import CustomProposers
-from tests.github_server import records
 
 Row = dict[str, Any]
 _TABLE = read_cases("lookups")
@@ -87,10 +86,7 @@ def _heal(body: str) -> tuple[str, str]:
     chosen = settings.load({}, None, {"sandbox": "reduced", "max_minutes": 5})
     own = CustomProposers(proposers=(Saying(body),), alone=True)
     with tempfile.TemporaryDirectory(prefix="offer-") as name:
-        repo = records.write(Path(name) / "repo", _FILES)
-        who = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
-        for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "Parcels")):
-            subprocess.run(["git", "-C", str(repo), *who, *words], check=True, timeout=60)
+        repo = commit_files(Path(name) / "repo", "Parcels", _FILES)
         job = wiring.HealJob(repo, Path(name) / "out", python=suite_python())
         record = api.heal(job, chosen, own=own)
     return record.status, record.attempts[0].detail if record.attempts else record.reason

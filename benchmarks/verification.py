@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -17,6 +16,7 @@ from typing import Any
 
 from benchmarks import _wall
 from benchmarks._cases import read_cases
+from benchmarks._repositories import commit_files
 from benchmarks._verified import GATED, HISTORIES, HONEST, UNSTEADY, History, Honest, Unsteady
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -71,26 +71,12 @@ class Project:
         return confirm(self.context, proposal, baseline)
 
 
-def commit(folder: Path, files: dict[str, str]) -> None:
-    """Write files and commit them."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
-    if not (folder / ".git").exists():
-        subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    for words in (("add", "-A"), ("commit", "-q", "-m", "change")):
-        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True)
-
-
 @contextlib.contextmanager
 def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
     """A repository with these files and the edges for it."""
     with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
-        folder = Path(place) / "repo"
-        folder.mkdir()
-        commit(folder, {"pyproject.toml": _wall.CONFIGURATION, **files})
+        given = {"pyproject.toml": _wall.CONFIGURATION, **files}
+        folder = commit_files(Path(place) / "repo", "change", given)
         chosen = settings.from_process(None, {"proposers": "rules"})
         with wiring.open_bench(
             folder, python, chosen, lambda event: None, "HEAD", RunHints()
@@ -212,12 +198,11 @@ def intent(python: Path, few: bool) -> dict[str, Any]:
 def _history(python: Path, case: History) -> str:
     with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
         folder = Path(place) / "repo"
-        folder.mkdir()
         tests = _suite(dict(enumerate(case.tests)))
         old = {"pyproject.toml": _wall.CONFIGURATION, "m.py": case.old, "tests/test_m.py": tests}
-        commit(folder, old)
+        commit_files(folder, "change", old)
         also = {"tests/test_new.py": _suite({"new": case.also})} if case.also else {}
-        commit(folder, {"m.py": case.new, **also})
+        commit_files(folder, "change", {"m.py": case.new, **also})
         job = wiring.HealJob(repo=folder, out=Path(place) / "out", python=python)
         record = api.heal(job, settings.from_process(None, {"proposers": "rules"}))
     why = record.suggestion.why if record.suggestion else ()
