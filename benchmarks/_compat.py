@@ -27,28 +27,6 @@ BUILD = Path(__file__).parent.parent / "build" / "compat"
 _USER = 64_950
 _SECONDS = 180.0
 LEAST = 10
-_REQUIREMENTS = (
-    *("pytest==8.4.2", "pytest-asyncio==0.26.0", "pytest-mock==3.14.1", "freezegun==1.5.5"),
-    *("wcwidth==0.9.4", "requests==2.32.3", "werkzeug==3.1.3", "click==8.2.1", "sh==2.2.2"),
-    *("typing_extensions", "httpx==0.28.1", "aiofiles==24.1.0"),
-)
-# What each suite is of: asyncio, sqlite, threads, processes, programs, files, servers.
-_RELEASES = (
-    *((p.name, p.version, p.sha256) for p in _releases.PROJECTS),
-    ("aiofiles", "24.1.0", "22a075c9e5a3810f0c2e48f3008c94d68c65d763b9b03857924c99e57355166c"),
-    ("asgiref", "3.9.1", "a5ab6582236218e5ef1648f242fd9f10626cfd4de8dc377db215d5d5098e3142"),
-    ("bottle", "0.13.4", "787e78327e12b227938de02248333d788cfe45987edca735f8f88e03472c3f47"),
-    ("click", "8.2.1", "27c491cc05d968d271d5a1db13e3b5a184636d9d930f148c50b038f0d0646202"),
-    ("filelock", "3.18.0", "adbc88eabb99d2fec8c9c1b229b171f18afa655400173ddc653d5d01501fb9f2"),
-    (
-        "pytest_httpserver",
-        "1.1.3",
-        "af819d6b533f84b4680b9416a5b3f67f1df3701f1da54924afd4d6e4ba5917ec",
-    ),
-    ("python_dotenv", "1.1.1", "a8a6399716257f45be6a007360200409fce5cda2661e3dec71d23dc15f6189ab"),
-    ("sqlitedict", "2.1.0", "03d9cfb96d602996f1d4c2db2856f1224b96a9c431bdd16e78032a72940f9e8c"),
-    ("tenacity", "9.1.2", "1169d376c297e7de388d18b4481760d478b0e99a777cad3a9c86e556f4b697cb"),
-)
 _OBSERVER = """
 import json, os
 FOUND = {}
@@ -78,11 +56,12 @@ def compare(sandbox: Sandbox, until: float) -> dict[str, Any]:
     totals: Counter[str] = Counter()
     told: list[dict[str, Any]] = []
     absent = []
-    for name, version, sha256 in _RELEASES:
+    for name in _releases.TABLE["suites"]:
+        version = _releases.TABLE["releases"][name]["version"]
         try:
             if time.monotonic() > until:
                 raise _releases.Failed("no time was left")
-            release = _releases.sdist(_releases.Project(name, version, sha256, ()))
+            release = _releases.sdist(name)
             found = _suite(sandbox, env, name, release)
         except (_releases.Failed, subprocess.TimeoutExpired) as error:
             absent.append(f"{name} {version}: {error}"[:200])
@@ -111,12 +90,13 @@ def _interpreter() -> Environment:
     if python is None:
         raise _releases.Failed("no python3 in /usr/bin or /usr/local/bin")
     folder, stamp = BUILD / "venv", BUILD / "venv" / "ready"
-    wanted = "\n".join(_REQUIREMENTS)
+    packages = _releases.TABLE["suites_need"]
+    wanted = "\n".join(packages)
     if not stamp.is_file() or stamp.read_text() != wanted:
         BUILD.mkdir(parents=True, exist_ok=True)
         _releases.demand([python, "-m", "venv", "--clear", "--without-pip", str(folder)], BUILD)
         pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install"]
-        _releases.demand([*pip, "--quiet", *_REQUIREMENTS], BUILD)
+        _releases.demand([*pip, "--quiet", *packages], BUILD)
         subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
         stamp.write_text(wanted)
     return environment(str(folder / "bin/python"), (str(folder),), ())

@@ -69,16 +69,9 @@ def _mean(numbers: Iterable[float]) -> float | None:
 
 def _environment() -> Path:
     """The interpreter of a virtual environment that holds FauxPy and what the suites need."""
-    folder = BUILD / f"fauxpy-{VERSION}"
-    stamp = folder / "ready"
-    if not stamp.is_file():
-        _releases.demand(
-            [str(_libraries.environment(sys.executable)), "-m", "venv", str(folder)], BUILD
-        )
-        pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet"]
-        _releases.demand([*pip, f"fauxpy=={VERSION}", *_libraries.REQUIREMENTS], BUILD)
-        stamp.write_text(VERSION)
-    return folder / "bin/python"
+    wanted = (f"fauxpy=={VERSION}", *_libraries.REQUIREMENTS)
+    python = str(_libraries.environment(sys.executable))
+    return _releases.make_environment(BUILD / f"fauxpy-{VERSION}", wanted, python)
 
 
 def _ranked(one: Planted, python: Path, end: float) -> Sequence[float] | str:

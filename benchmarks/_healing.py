@@ -19,7 +19,6 @@ from heal_bot.ports import Proposer
 from heal_bot.wiring.proposers import CustomProposers
 
 _ROOT = Path(__file__).parent.parent
-_SUITE = _releases.Project("tasks", "", "", ("pytest==9.2.0",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Healed:
 
 def suite_python() -> Path:
     """The interpreter of the tasks' tests: an environment with pytest alone."""
-    return _releases.environment(_SUITE)
+    return _releases.environment("tasks", "pytest==9.2.0")
 
 
 def ours(

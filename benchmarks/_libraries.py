@@ -26,10 +26,7 @@ from heal_bot.core.model import (
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build" / "localization"
 INSIDE = HERE.parent / "heal_bot" / "sandbox" / "inside"
-# boltons' conftest.py needs a pytest before 9.
-REQUIREMENTS = (
-    "pytest==8.4.2", "freezegun==1.5.5", "wcwidth==0.9.4", "hypothesis==6.100.0",
-)  # fmt: skip
+REQUIREMENTS: list[str] = _releases.TABLE["libraries_need"]
 
 
 @dataclass(frozen=True)
@@ -37,41 +34,17 @@ class Library:
     """A pinned release; `options` are those its suite is run with."""
 
     name: str
-    version: str
-    sha256: str
-    options: tuple[str, ...] = ("-c", "pyproject.toml")
+    options: tuple[str, ...]
 
     @property
     def release(self) -> Path:
         """The unpacked release, downloaded when it is not there."""
-        return _releases.sdist(_releases.Project(self.name, self.version, self.sha256, ()))
+        return _releases.sdist(self.name)
 
 
-LIBRARIES = (
-    *(Library(p.name, p.version, p.sha256) for p in _releases.PROJECTS),
-    Library(
-        "boltons", "25.0.0",
-        "e110fbdc30b7b9868cb604e3f71d4722dd8f4dcb4a5ddd06028ba8f1ab0b5ace", ("tests",),
-    ),
-    Library(
-        "pyrsistent", "0.20.0",
-        "4c48f78f62ab596c679086084d0dd13254ae4f3d6c72a83ffdf5ebdef8f265a4",
-        ("--hypothesis-seed=0", "--ignore=tests/hypothesis_vector_test.py", "tests"),
-    ),
-    Library(
-        "toolz", "1.0.0",
-        "2c86e3d9a04798ac556793bced838816296a2f085017664e4995cb40a1047a02", ("toolz",),
-    ),
-    Library(
-        "parse", "1.20.2",
-        "b41d604d16503c79d81af5165155c0b20f6c8d6c559efa66b4b695c3e5a0a0ce", ("tests",),
-    ),
-    Library(
-        "inflection", "0.5.1",
-        "1a29730d366e996aaacffb2f1f1cb9593dc38e2ddd30c91250c6dde09ea9b417",
-        ("test_inflection.py",),
-    ),
-)  # fmt: skip
+LIBRARIES = tuple(
+    Library(name, tuple(options)) for name, options in _releases.TABLE["libraries"].items()
+)
 
 
 @cache
@@ -79,14 +52,7 @@ def environment(python: str) -> Path:
     """The interpreter of a virtual environment with what the suites need, made once for each."""
     version = _releases.demand([python, "-c", "import sys; print(sys.version.split()[0])"], HERE)
     folder = BUILD / f"venv-{version.strip()}"
-    stamp = folder / "ready"
-    if not stamp.is_file() or stamp.read_text() != "\n".join(REQUIREMENTS):
-        BUILD.mkdir(parents=True, exist_ok=True)
-        _releases.demand([python, "-m", "venv", "--clear", str(folder)], BUILD)
-        pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", *REQUIREMENTS]
-        _releases.demand(pip, BUILD)
-        stamp.write_text("\n".join(REQUIREMENTS))
-    return folder / "bin/python"
+    return _releases.make_environment(folder, REQUIREMENTS, python)
 
 
 @dataclass(frozen=True)

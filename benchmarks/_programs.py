@@ -22,7 +22,6 @@ from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.verification.baseline import reproduce
 
-_PROJECT = _releases.Project("quixbugs", "", "", ("pytest==9.2.0",))
 _LONGEST = 7_200.0
 # What stands in for a time limit per test in the project's CI; the searches have their own.
 _LIMIT = "QUIXBUGS_SECONDS"
@@ -85,7 +84,7 @@ def world(data: Path) -> Iterator[World]:
         repository = Repository.of(run, scratch / "repo", scratch)
         workspace = LocalWorkspace(
             repository, scratch, Path(tempfile.gettempdir()) / f"heal-bot-cache-{os.getuid()}",
-            given=_releases.environment(_PROJECT),
+            given=_releases.environment("quixbugs", "pytest==9.2.0"),
         )  # fmt: skip
         tree = workspace.checkout(run, repository.head)
         env = workspace.provision(run, tree, RunHints())

@@ -4,47 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks._cases import read_cases
 
 BUILD = Path(__file__).parent.parent / "build" / "releases"
 _SECONDS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
-    """A release by its hash, and what its suite needs."""
-
-    name: str
-    version: str
-    sha256: str
-    requirements: tuple[str, ...]
-
-
-PROJECTS = (
-    Project(
-        "cachetools",
-        "7.2.8",
-        "3f9b146b2160975da273e7c23ec882f3996b65df608150d52083c07de0682075",
-        ("pytest==9.2.0",),
-    ),
-    Project(
-        "humanize",
-        "4.15.0",
-        "1dd098483eb1c7ee8e32eb2e99ad1910baefa4b75c3aff3a82f4d78688993b10",
-        ("pytest==9.2.0", "freezegun==1.5.5"),
-    ),
-    Project(
-        "tabulate",
-        "0.10.0",
-        "e2cfde8f79420f6deeffdeda9aaec3b6bc5abce947655d17ac662b126e48a60d",
-        ("pytest==9.2.0", "wcwidth==0.9.4"),
-    ),
-)
+TABLE = read_cases("releases")
 
 
 class Failed(Exception):
@@ -76,39 +48,38 @@ def demand(argv: list[str], cwd: Path, **env: str) -> str:
     return done.stdout
 
 
-def sdist(project: Project) -> Path:
+def sdist(name: str) -> Path:
     """The release unpacked below BUILD; downloaded once, its hash checked each time."""
-    archive = BUILD / f"{project.name}-{project.version}.tar.gz"
-    pin = f"{project.name}=={project.version}"
+    version, sha256 = TABLE["releases"][name].values()
+    archive = BUILD / f"{name}-{version}.tar.gz"
     if not archive.is_file():
         BUILD.mkdir(parents=True, exist_ok=True)
-        locked = BUILD / f"{project.name}.txt"
-        locked.write_text(f"{pin} --hash=sha256:{project.sha256}\n")
+        locked = BUILD / f"{name}.txt"
+        locked.write_text(f"{name}=={version} --hash=sha256:{sha256}\n")
         get = [sys.executable, "-m", "pip", "download", "--quiet", "--no-binary", ":all:"]
         get += ["--no-deps", "--require-hashes", "--dest", str(BUILD), "-r", str(locked)]
         demand(get, BUILD)
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
-    if found != project.sha256:
+    if found != sha256:
         raise Failed(f"{archive.name} has SHA-256 {found}, not the pinned one: remove it")
-    folder = BUILD / f"{project.name}-{project.version}"
+    folder = BUILD / f"{name}-{version}"
     if not folder.is_dir():
         with tarfile.open(archive) as opened:
             opened.extractall(BUILD, filter="data")
     return folder
 
 
-def environment(project: Project) -> Path:
-    """The interpreter of a virtual environment with what the suite needs, made once."""
-    folder = BUILD / f"{project.name}-venv"
-    stamp = folder / "ready"
-    wanted = "\n".join(project.requirements)
-    if not stamp.is_file() or stamp.read_text() != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        BUILD.mkdir(parents=True, exist_ok=True)
-        demand([sys.executable, "-m", "venv", str(folder)], BUILD)
-        demand(
-            [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", *project.requirements],
-            BUILD,
-        )
-        stamp.write_text(wanted)
-    return folder / "bin/python"
+def environment(name: str, *wanted: str) -> Path:
+    """The interpreter of a virtual environment with these packages, made once."""
+    return make_environment(BUILD / f"{name}-venv", wanted)
+
+
+def make_environment(folder: Path, wanted: Sequence[str], python: str = sys.executable) -> Path:
+    """The same in a folder, of another Python."""
+    stamp, program = folder / "ready", folder / "bin/python"
+    if not stamp.is_file() or stamp.read_text() != "\n".join(wanted):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        demand([python, "-m", "venv", "--clear", str(folder)], folder.parent)
+        demand([str(program), "-m", "pip", "install", "--quiet", *wanted], folder.parent)
+        stamp.write_text("\n".join(wanted))
+    return program

@@ -54,7 +54,7 @@ _SAFETY = ("off", "moderate", "strict", "subprocess")
 _SANDBOX = "strict sandbox"
 _HOST = "shorten"
 _VALUE = "leaked-by-the-benchmark"
-_PROJECT = _releases.Project("peers", "", "", (f"self-heal-llm=={VERSION}", "pytest==9.2.0"))
+_WANTED = (f"self-heal-llm=={VERSION}", "pytest==9.2.0")
 
 
 @dataclass(slots=True)
@@ -230,7 +230,7 @@ def main(argv: list[str]) -> int:
     def over() -> bool:
         return not options.full and time.monotonic() - began > _LONGEST
 
-    peer, python = _releases.environment(_PROJECT), suite_python()
+    peer, python = _releases.environment("peers", *_WANTED), suite_python()
     mine = Path(sys.executable)
     result: dict[str, Any] = {
         "tasks": len(tasks),

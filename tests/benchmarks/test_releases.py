@@ -28,5 +28,4 @@ def test_a_step_that_fails_says_why(tmp_path):
 @pytest.mark.long
 def test_an_environment_is_made_in_a_clone_where_nothing_was_built_before(tmp_path, monkeypatch):
     monkeypatch.setattr(_releases, "BUILD", tmp_path / "build" / "releases")
-    project = _releases.Project("none", "", "", ("pip",))
-    assert _releases.environment(project).is_file()
+    assert _releases.environment("none", "pip").is_file()
