@@ -70,7 +70,7 @@ def _noticed(released: Library, seed: int, place: Path) -> Iterator[Fault]:
     if clean is None:
         raise _releases.Failed(f"the suite of {released.name} does not end in time")
     passing = tuple(sorted(t for t, (how, _) in clean.results.items() if how == "passed"))
-    for mutant in mutants(Folder(released.release), _executed(released, clean), seed):
+    for mutant in mutants(Folder(released.release), list_executed(released, clean), seed):
         lines = [(mutant.path, n) for n in range(mutant.first_line, mutant.last_line + 1)]
         near = clean.covering(lines).intersection(passing)
         red = _red(released, mutant, near, place / "red", python)
@@ -78,7 +78,7 @@ def _noticed(released: Library, seed: int, place: Path) -> Iterator[Fault]:
             yield Fault(released.name, mutant, red, near, passing)
 
 
-def _executed(released: Library, clean: Recording) -> set[tuple[str, str, int]]:
+def list_executed(released: Library, clean: Recording) -> set[tuple[str, str, int]]:
     """The functions that some test executes."""
     places = Places(Folder(released.release), tuple(clean.results))
     executed = 0

@@ -28,10 +28,10 @@ from benchmarks._judged import Killed, exact, judged, own
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
+from benchmarks._planting import list_executed
 from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.fault_localization import ranking
-from heal_bot.fault_localization.baseline_observations import target_key
 from heal_bot.fault_localization.target_index import Places
 
 LARGEST_CASE = 500
@@ -124,16 +124,7 @@ def _mutated(
     bench: Bench, parent: Path, found: Measured, count: int, seed: int, until: float
 ) -> None:
     release = Folder(bench.library.release)
-    places = Places(release, tuple(bench.clean.results))
-    owners = (
-        (places.running(*bench.clean.lines[at]), at)
-        for at in range(len(bench.clean.lines))
-        if places.is_project(bench.clean.lines[at][0])
-    )
-    executed = 0
-    for test, hits in bench.clean.hits.items():
-        executed |= hits if test else 0
-    wanted = {target_key(target)[:3] for target, at in owners if target and executed >> at & 1}
+    wanted = list_executed(bench.library, bench.clean)
     for number, mutant in enumerate(mutants(release, wanted, seed)):
         if len(found.killed) >= count:
             return
