@@ -11,40 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from benchmarks._repositories import commit_files
 from tests.cli import shown_run, terminal
 
-_SOURCE = '''def free(booked, begin, end):
-    """Whether a time is free; back to back is fine."""
-    return all(end < b or begin >= e for b, e in booked)
-'''
-_TESTS = """from slots import free
-
-
-def test_an_overlap_is_not_free():
-    assert not free([(9, 11)], 10, 12)
-
-
-def test_before_and_after_are_free():
-    assert free([(9, 11)], 6, 8) and free([(9, 11)], 12, 13)
-
-
-def test_what_ends_when_another_begins_is_free():
-    assert free([(9, 11)], 8, 9)
-
-
-def test_the_gap_between_two_is_free():
-    assert free([(9, 11), (12, 14)], 11, 12)
-"""
 _COLUMNS = (40, 80, 200)
 _ENVIRONS: tuple[dict[str, str], ...] = ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, {"CI": "true"})
 
 
 def write_project(repo: Path) -> Path:
     """A repository with one function and its tests, two of which fail."""
-    settings = "[pytest]\npythonpath = .\n"
-    files = {"slots.py": _SOURCE, "tests/test_slots.py": _TESTS, "pytest.ini": settings}
-    return commit_files(repo, "Start", files)
+    return commit_files(repo, "Start", read_cases("projects")["tiny"])
 
 
 def heal_tiny(turns: int, folder: Path) -> dict[str, Any]:

@@ -16,28 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from benchmarks._repositories import commit_files
 
 CONFIGURATION = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
 _TESTS = 40
-_CODE = '''def total(net, tax):
-    """Net and tax."""
-    return net - tax
-
-
-def spread(n):
-    """Some work that tests wait for."""
-    seen = 0
-    for step in range(n):
-        seen = (seen * 31 + step) % 1009
-    return seen
-'''
-_PRICES = (
-    "from shop.price import total\n\n\n"
-    "def test_total():\n    assert total(2, 3) == 5\n\n\n"
-    "def test_other():\n    assert total(7, -4) == 3\n\n\n"
-    "def test_nothing():\n    assert total(4, 0) == 4\n"
-)
 
 
 @dataclass(frozen=True)
@@ -124,11 +107,5 @@ def _write(folder: Path, seconds: float) -> None:
         f"    while time.process_time() - began < {share}:\n        assert spread(500) >= 0\n"
     )
     tests = "".join(f"\n\ndef test_work_{n}():\n{work}" for n in range(_TESTS))
-    files = {
-        "pyproject.toml": CONFIGURATION,
-        "shop/__init__.py": "",
-        "shop/price.py": _CODE,
-        "tests/test_price.py": _PRICES,
-        "tests/test_work.py": f"import time\n\nfrom shop.price import spread\n{tests}",
-    }
-    commit_files(folder, "all", files)
+    slow = {"tests/test_work.py": f"import time\n\nfrom shop.price import spread\n{tests}"}
+    commit_files(folder, "all", read_cases("projects")["wall"] | slow)
