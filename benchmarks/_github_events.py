@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks._github_stage import JUNIT, TOKEN, Event, Stage, zipped
-from heal_bot.core.model import digest_answer
+from heal_bot.repair.search.attempt_history import digest_answer
 from tests.github_server import records
 from tests.github_server.world import BOT, Pull
 
