@@ -164,7 +164,9 @@ def _reports(
             number = runs.red_of(request.base_sha)
         if number is None:
             return ()
-        return runs.reports(job.run, number, job.artifacts, folder, own=_is_own(job, number))
+        return runs.reports(
+            job.run, number, job.artifacts, folder, own=str(number) == job.settings.github_run_id
+        )
     except ForgeError as error:
         job.run.warn("intake", f"no artifacts: {error}")
         return ()
@@ -198,10 +200,6 @@ def _discussed(job: ActionContext, request: HealRequest, forge: GitHub) -> HealR
         return request
     told = [f"{login}: {hint}" for login, text in said if (hint := comment_command.hint_of(text))]
     return replace(request, instruction="\n".join([request.instruction, *told]).strip()[:_HINT])
-
-
-def _is_own(job: ActionContext, number: int) -> bool:
-    return str(number) == job.settings.github_run_id
 
 
 def _interrupted(job: ActionContext, request: HealRequest) -> OutcomeRecord | None:

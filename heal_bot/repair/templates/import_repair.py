@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from heal_bot.core.model import Edit, Failure, Target
@@ -199,10 +199,7 @@ def _undefined(
         if home != module_names.dotted_name(target.path, tree.paths()):
             line = f"from {home} import {name}"
             yield Edit(target, target.source, (line,)), _SAME + 0.1, f"`{line}` is missing"
-    for other in _close(name, module_names.find_bound(text) | set(dir(builtins))):
+    known = module_names.find_bound(text) | set(dir(builtins))
+    for other in get_close_matches(name, known - {name}, n=3, cutoff=0.7):
         new = re.sub(rf"\b{name}\b", other, target.source)
         yield Edit(target, new), _ALIKE, f"`{name}` is not defined, `{other}` is"
-
-
-def _close(name: str, known: Collection[str]) -> Sequence[str]:
-    return get_close_matches(name, set(known) - {name}, n=3, cutoff=0.7)

@@ -65,7 +65,7 @@ def _unfilled(scope: MutationContext) -> Iterator[tuple[str, str]]:
             yield name, code
             if " += " in code and _is_looked_back_at(site, name):
                 yield name, f"{name} = {{}}"
-        elif _is_alias(value) and name not in read:
+        elif _is_filling(value) and name not in read:
             yield name, f"{name}({{}})"
     yield from _worklists(site)
 
@@ -219,15 +219,13 @@ def _outer(scope: MutationContext) -> Iterator[tuple[str, str]]:
 
 
 def _is_filling(parent: ast.AST) -> bool:
-    """Whether a name's place puts something into its value: `name.add(x)`, `name[key] = x`."""
+    """Whether a name's place puts something into its value: `name.add(x)`, `name[key] = x`.
+
+    So does a method that is kept to be called: `add = name.add`.
+    """
     if isinstance(parent, ast.Subscript):
         return not isinstance(parent.ctx, ast.Load)
     return isinstance(parent, ast.Attribute) and parent.attr in _FILLING
-
-
-def _is_alias(value: ast.expr) -> bool:
-    """Whether a value is a method that fills something, kept to be called: `add = seen.add`."""
-    return isinstance(value, ast.Attribute) and value.attr in _FILLING
 
 
 def _filling(name: str, value: ast.expr) -> str:
