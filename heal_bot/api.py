@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heal_bot import pipeline, wiring
+from heal_bot.conclusion import conclude_unrun
 from heal_bot.core.errors import (
     BudgetError,
     HealBotError,
@@ -15,7 +16,7 @@ from heal_bot.core.errors import (
     limit_errors,
 )
 from heal_bot.core.events import Event
-from heal_bot.core.model import HealRequest, Outcome, Report
+from heal_bot.core.model import HealRequest, Outcome
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.settings import Settings
 from heal_bot.core.statuses import OutcomeStatus
@@ -62,7 +63,7 @@ def heal(
                 # What was verified before stays; the bundle on disk holds it already.
                 made.run.warn("verify", str(error))
                 return kept
-            outcome = replace(_failed(made.request, error), memory=made.remembered)
+            outcome = replace(conclude_unrun(made.request, error), memory=made.remembered)
         if stopped():
             outcome = _interrupted(outcome)
         made.store.save(replace(outcome, seconds=made.run.clock() - began))
@@ -77,7 +78,7 @@ def write_broken_bundle(
 ) -> OutcomeRecord:
     """Write the bundle of a request that broke before anything could be run."""
     store = wiring.BundleStore(out, settings.secrets)
-    store.save(_failed(request, error))
+    store.save(conclude_unrun(request, error))
     assert store.record is not None
     return store.record
 
@@ -131,15 +132,6 @@ async def events(
         if not work.done():
             work.cancel()
             await asyncio.wait([work])
-
-
-def _failed(request: HealRequest, error: HealBotError) -> Outcome:
-    """The outcome when nothing could be run."""
-    if isinstance(error, BudgetError):
-        return Outcome(request, OutcomeStatus.BUDGET_EXHAUSTED, "budget", str(error), Report(()))
-    unsafe = isinstance(error, SandboxError)
-    status = OutcomeStatus.SANDBOX_ERROR if unsafe else OutcomeStatus.ENVIRONMENT_ERROR
-    return Outcome(request, status, "done", str(error), Report(()))
 
 
 def _interrupted(outcome: Outcome) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from heal_bot.core.errors import ProvisionError
+from heal_bot.core.errors import BudgetError, HealBotError, ProvisionError, SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Attempt,
@@ -70,6 +70,18 @@ def add_report_message(report: Report) -> Iterator[None]:
         python = f" on Python {report.hints.python}" if report.hints.python else ""
         said = f"the report says{python} of {red.classname}::{red.name}: {message}"
         raise ProvisionError(f"{error}; {said}") from error
+
+
+def conclude_unrun(
+    request: HealRequest, error: HealBotError, report: Report | None = None
+) -> Outcome:
+    """The outcome where nothing could be run: whose doing that is, and why."""
+    status, stopped = OutcomeStatus.ENVIRONMENT_ERROR, "done"
+    if isinstance(error, BudgetError):
+        status, stopped = OutcomeStatus.BUDGET_EXHAUSTED, "budget"
+    elif isinstance(error, SandboxError):
+        status = OutcomeStatus.SANDBOX_ERROR
+    return Outcome(request, status, stopped, str(error), report or Report(()))
 
 
 def conclude_unconfirmed(

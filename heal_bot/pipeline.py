@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from heal_bot import conclusion
 from heal_bot.conclusion import RunFindings
+from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.events import Planned, Run
 from heal_bot.core.model import (
     Baseline,
     Cluster,
     Collection,
     Confirmed,
+    Failure,
     HealRequest,
     History,
+    Isolation,
     Memory,
     Outcome,
     Proposal,
     Report,
+    Reproduced,
+    SuiteRun,
     Trust,
     Verdict,
 )
-from heal_bot.core.statuses import FailureStatus, OutcomeStatus, VerdictStatus
+from heal_bot.core.statuses import FailureStatus, OutcomeStatus, SuiteEnd, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import bisection, package_bisection
 from heal_bot.history.changes import find_changes
@@ -90,13 +95,13 @@ def heal(
     left = _set_aside(run, request, report, tree, root)
     seen = left if isinstance(left, Outcome) else _reproduce(run, request, left, tree, edges)
     if isinstance(seen, Outcome):
-        return seen
+        return replace(seen, memory=remembered)
     report, (baseline, history) = seen.report, _find_changes(request, seen)
     if not baseline.confirmed:
         return conclusion.conclude_unconfirmed(request, report, baseline, seen.remark, history)
     _plan(run, report, baseline)
     context = _count_changes_since(seen.context, history)
-    clusters = _locate_clusters(context, request, baseline, history)
+    clusters = _locate_clusters(run, context.tree, request, baseline, history)
     lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
     ledger = _open_log(context, found, remembered, lab, seen.remark, limits.min_confidence)
@@ -172,15 +177,34 @@ def _confirm_rival(
 def _reproduce(
     run: Run, request: HealRequest, report: Report, tree: Tree, edges: Edges
 ) -> Reproduction | Outcome:
-    """What of the report fails here, in an environment that has what the tests need."""
-    with conclusion.add_report_message(report):
-        env = edges.workspace.provision(run, tree, report.hints)
-    given = find_variables(tree, request.job)
-    env = replace(env, doctests=report.hints.doctests, variables=given.fixed)
-    context = RunContext(run, edges.runner, edges.workspace, tree, env)
-    observe = partial(_observe, request, report)
-    seen = reproduction.reproduce_completed(context, report, observe)
-    return reproduction.reproduce_with(given.choices, seen, observe)
+    """What of the report fails here, in an environment that has what the tests need.
+
+    Where none of them can run, the outcome has what the report alone tells.
+    """
+    try:
+        with conclusion.add_report_message(report):
+            env = edges.workspace.provision(run, tree, report.hints)
+        given = find_variables(tree, request.job)
+        env = replace(env, doctests=report.hints.doctests, variables=given.fixed)
+        context = RunContext(run, edges.runner, edges.workspace, tree, env)
+        observe = partial(_observe, request, report)
+        seen = reproduction.reproduce_completed(context, report, observe)
+        return reproduction.reproduce_with(given.choices, seen, observe)
+    except (ProvisionError, SandboxError) as error:
+        told = selected_tests.guess_meant(request, report, tree)
+        if run.over() or not told:
+            raise
+        return _add_suspects(run, conclusion.conclude_unrun(request, error, report), tree, told)
+
+
+def _add_suspects(run: Run, outcome: Outcome, tree: Tree, told: Sequence[Failure]) -> Outcome:
+    """The outcome, with those whom the report's tracebacks and names of tests make suspects."""
+    nothing = SuiteRun((), (), SuiteEnd.CRASHED, 0.0, Isolation("none", ()), outcome.reason)
+    red = tuple(Reproduced(failure, FailureStatus.CONFIRMED) for failure in told)
+    baseline = Baseline(red, nothing, 0)
+    clusters = _locate_clusters(run, tree, outcome.request, baseline, History())
+    left = tuple(replace(one, status=FailureStatus.NOT_ATTEMPTED) for one in red)
+    return replace(outcome, baseline=replace(baseline, reproduced=left), clusters=clusters)
 
 
 def _observe(request: HealRequest, report: Report, context: RunContext) -> Reproduction | Outcome:
@@ -190,7 +214,7 @@ def _observe(request: HealRequest, report: Report, context: RunContext) -> Repro
     look = SuitePlan(Collection(()))
     meant = selected_tests.guess_meant(request, report, tree)
     if request.reports:
-        look = suite_time_budget.plan_suite(context, report, meant)
+        look = suite_time_budget.plan_suite(context, report, tuple(one.test for one in meant))
     wanted = selected_tests.select_wanted(run, request, report, tree, look.collection)
     report = reported_tests.add_remarks(report, wanted)
     if wanted.nothing:
@@ -280,12 +304,10 @@ def _verify(context: RunContext, proposal: Proposal, found: RunFindings) -> Conf
 
 
 def _locate_clusters(
-    context: RunContext, request: HealRequest, baseline: Baseline, history: History
+    run: Run, tree: Tree, request: HealRequest, baseline: Baseline, history: History
 ) -> tuple[Cluster, ...]:
     """The clusters of failures, without the suspects that may not be changed."""
-    clusters = collection_suspects.locate(
-        context.run, baseline, context.tree, request.targets, history.regressions
-    )
+    clusters = collection_suspects.locate(run, baseline, tree, request.targets, history.regressions)
     return tuple(
         replace(
             cluster,

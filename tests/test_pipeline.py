@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from heal_bot.core.errors import UsageError
+from heal_bot.core.errors import HealBotError, ProvisionError, SandboxError, UsageError
 from heal_bot.core.model import (
     Collection,
+    Environment,
     HealRequest,
     Isolation,
     Memory,
@@ -21,6 +22,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.pipeline import Edges, heal
 from heal_bot.repair.search.cluster_search import SearchLimits
+from heal_bot.report.outcome_record import flatten
 from tests.fakes import (
     ISOLATION,
     RED,
@@ -74,6 +76,56 @@ def healed(
     edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
     request = HealRequest("octo/shop", SHA, reports=tuple(reports), only=only)
     return heal(run, request, edges, tmp_path, Memory(), SearchLimits()), runner
+
+
+@dataclass
+class BrokenWorkspace(Workspace):
+    """A project with a fault, of which no environment can be made."""
+
+    error: HealBotError = field(default_factory=lambda: ProvisionError("no index answers"))
+
+    def checkout(self, run: Any, sha: str) -> FolderTree:
+        source = "def total(prices):\n    return prices[9]\n\ndef label(a):\n    return a\n"
+        return FolderTree.of(self.folder, {**FILES, "shop.py": source})
+
+    def provision(self, run: Any, tree: object, hints: object) -> Environment:
+        raise self.error
+
+
+TRACEBACK = """<failure message="IndexError: list index out of range">
+tests/test_a.py:1: in test_one
+    total([])
+shop.py:2: IndexError
+</failure>"""
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(ProvisionError("no index"), "environment_error"), (SandboxError("open"), "sandbox_error")],
+)
+def test_where_no_test_can_run_the_tracebacks_of_the_report_tell_who_is_suspected(
+    tmp_path: Path, error: HealBotError, status: str
+) -> None:
+    (tmp_path / "r.xml").write_text(f"<testsuite>{case('one', TRACEBACK)}</testsuite>")
+    run, _ = quiet_run()
+    edges = Edges(BrokenWorkspace(tmp_path / "tree", error=error), Runner([]), (), NoStore())  # type: ignore[arg-type]
+    request, before = HealRequest("octo/shop", SHA, reports=("r.xml",)), Memory((), ("breaks:f",))
+    outcome = heal(run, request, edges, tmp_path, before, SearchLimits())
+    record = flatten(outcome)
+    assert (record.status, record.memory.lessons) == (status, ("breaks:f",))
+    assert record.reason.startswith(str(error))
+    (failure,) = record.failures
+    assert (failure.test, failure.status) == (ONE, "not_attempted")
+    assert failure.suspects[0].qualname == "total"
+    assert "raised here in 1 of 1 failing tests" in failure.suspects[0].evidence
+    assert record.inferred == ("the fault behind 1 test is in `shop.py::total`, by ranking",)
+
+
+def test_where_no_test_can_run_and_the_report_names_none_the_error_stands(tmp_path: Path) -> None:
+    run, _ = quiet_run()
+    edges = Edges(BrokenWorkspace(tmp_path / "tree"), Runner([]), (), NoStore())  # type: ignore[arg-type]
+    with pytest.raises(ProvisionError, match="no index answers"):
+        heal(run, HealRequest("octo/shop", SHA), edges, tmp_path, Memory(), SearchLimits())
 
 
 GREEN = case("one") + case("two") + case("three")

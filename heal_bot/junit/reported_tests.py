@@ -71,12 +71,13 @@ def resolve(
     return Resolved((), remarks, _nothing(missed, collection, join), partial=bool(stopped))
 
 
-def guess_tests(
+def guess_failures(
     report: Report, paths: Sequence[str], read: Callable[[str], bytes]
-) -> tuple[str, ...]:
-    """The tests that the sources alone show to be meant; pytest may know them by other names."""
-    join = Join(Collection(()), Layout(paths), Sources(paths, read))
-    return tuple(test for test in _sorted(report, join).meant if "::" in test)
+) -> tuple[Failure, ...]:
+    """The failures of tests that the sources alone show to be meant; pytest may name others."""
+    layout = Layout(paths)
+    meant = _sorted(report, Join(Collection(()), layout, Sources(paths, read))).meant
+    return tuple(_failure(test, named, layout) for test, named in meant.items() if "::" in test)
 
 
 def find_doctests(report: Report, paths: Sequence[str]) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from heal_bot.ports import Tree
 _NAMED = "named in the request"
 
 
-def guess_meant(request: HealRequest, report: Report, tree: Tree) -> tuple[str, ...]:
+def guess_meant(request: HealRequest, report: Report, tree: Tree) -> tuple[Failure, ...]:
     """What the report seems to name, before pytest has said which tests there are."""
-    found = reported_tests.guess_tests(report, tree.paths(), tree.read)
-    return tuple(test for test in found if not request.only or _is_meant(test, request.only))
+    found = reported_tests.guess_failures(report, tree.paths(), tree.read)
+    return tuple(one for one in found if not request.only or _is_meant(one.test, request.only))
 
 
 def select_wanted(

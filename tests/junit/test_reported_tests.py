@@ -161,7 +161,8 @@ def test_what_a_report_means_is_guessed_before_anything_runs(
     )
     report = Report((ReportedCase(classname, name, "failed"),))
     files = {"tests/test_m.py": source}
-    assert reported_tests.guess_tests(report, tuple(files), files.__getitem__) == guess
+    found = reported_tests.guess_failures(report, tuple(files), files.__getitem__)
+    assert tuple(failure.test for failure in found) == guess
 
 
 LOADED = ReportedCase(
