@@ -221,7 +221,7 @@ def _ended(found: RunFindings, ledger: AttemptLog) -> tuple[OutcomeStatus, str, 
     if broken := [f.broken for f in found.baseline.confirmed if f.broken is not None]:
         return unhealed, ledger.stopped, _uncollected(broken)
     if found.clusters and all(cluster.stale for cluster in found.clusters):
-        if found.request.test_command:
+        if found.request.other_command:
             return OutcomeStatus.NOT_HEALED, "done", _IDLE
         test = found.clusters[0].failures[0].test
         return OutcomeStatus.STALE_TEST, "done", f"{test} {_STALE}"

@@ -25,11 +25,13 @@ from heal_bot.core.model import (
     Proposal,
     Report,
     Reproduced,
+    Suite,
     SuiteRun,
     Trust,
     Verdict,
 )
 from heal_bot.core.statuses import FailureStatus, OutcomeStatus, SuiteEnd, VerdictStatus
+from heal_bot.core.text import one_line
 from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import bisection, package_bisection
 from heal_bot.history.changes import find_changes
@@ -185,7 +187,8 @@ def _reproduce(
         with conclusion.add_report_message(report):
             env = edges.workspace.provision(run, tree, report.hints)
         given = find_variables(tree, request.job)
-        env = replace(env, doctests=report.hints.doctests, variables=given.fixed)
+        suite = Suite(one_line(request.test_command, 80))
+        env = replace(env, doctests=report.hints.doctests, variables=given.fixed, suite=suite)
         context = RunContext(run, edges.runner, edges.workspace, tree, env)
         observe = partial(_observe, request, report)
         seen = reproduction.reproduce_completed(context, report, observe)

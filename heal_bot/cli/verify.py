@@ -50,6 +50,7 @@ def command(
     from heal_bot import wiring
     from heal_bot.cli.console_output import print_events
     from heal_bot.core import bundle, settings
+    from heal_bot.core.model import Suite
     from heal_bot.source.workflow_files import select_known
     from heal_bot.verification.bundle_replay import replay_bundle
 
@@ -68,7 +69,8 @@ def command(
             told, tree = record.certificate.environment, made.tree
             doctests = tuple(path for path in told.doctests if path in tree.paths())
             variables = select_known(tree, told.variables)
-            env = replace(env, doctests=doctests, variables=variables)
+            suite = Suite(one_line(chosen.test_command, 80))
+            env = replace(env, doctests=doctests, variables=variables, suite=suite)
         made.runner.preflight(made.run, env)
         rows = replay_bundle(replace(made, env=env), record)
     for row in rows:

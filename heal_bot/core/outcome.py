@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from heal_bot.core.model import NOT_MEASURED
+from heal_bot.core.model import NOT_MEASURED, Suite
 
 SCHEMA = 2
 MAX_CONTENT = 2 << 20
@@ -190,7 +190,7 @@ class PatchRecord(Record):
 
 
 class EnvironmentRecord(Record):
-    """Where the tests ran."""
+    """Where the tests ran, and by which command of a person."""
 
     python: Name
     lock_hash: Hash
@@ -199,6 +199,12 @@ class EnvironmentRecord(Record):
     doctests: Names = ()
     network: Names = ()
     variables: Names = ()
+    command: Name = ""
+
+    @property
+    def suite(self) -> Suite:
+        """What ran where all tests did."""
+        return Suite(self.command)
 
 
 class IsolationRecord(Record):
@@ -388,13 +394,3 @@ class OutcomeRecord(Record):
         if not asked == needs == tuple(choice.id for choice in self.choices):
             raise ValueError("a question has two answers, each of a choice, and ends needs_answer")
         return self
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """What each check said, and what was missing, as far as `not_shown` does not."""
-        if (found := self.certificate) is None:
-            return ()
-        said = [] if found.full_suite.complete else ["the whole suite did not run with the patch"]
-        said += [f"check {gate.name}: {gate.result}" for gate in found.gates]
-        said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
-        return tuple(line for line in said if line not in self.not_shown)

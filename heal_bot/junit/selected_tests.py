@@ -39,10 +39,10 @@ def select_wanted(
     try:
         resolved = reported_tests.resolve(run, report, collection, tree.paths(), tree.read)
     except UsageError as error:
-        if not request.test_command:
+        if not request.other_command:
             raise
         resolved = Resolved((), nothing=str(error))
-    if resolved.nothing and request.test_command and reported_tests.is_red(report):
+    if resolved.nothing and request.other_command and reported_tests.is_red(report):
         run.warn("intake", f"{resolved.nothing}; what is red in the test-command here is healed")
         return Resolved(named, whole=not named)
     if resolved.whole:

@@ -216,8 +216,8 @@ class RunContext:
 
     def provision(self, tree: Tree, hints: RunHints) -> Environment:
         """Another environment, in which tests are collected and get variables as in this one."""
-        made = self.workspace.provision(self.run, tree, hints)
-        return replace(made, doctests=self.env.doctests, variables=self.env.variables)
+        made, kept = self.workspace.provision(self.run, tree, hints), self.env
+        return replace(made, doctests=kept.doctests, variables=kept.variables, suite=kept.suite)
 
     def run_many(self, asks: Sequence[Ask]) -> tuple[SuiteRun, ...]:
         """Cold runs side by side in the environment."""

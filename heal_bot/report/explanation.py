@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from heal_bot.core.text import count, one_line, printable
 from heal_bot.report import closing_lines
 from heal_bot.report.causes import describe_attempt
+from heal_bot.report.findings import list_checks
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_verdict
 
@@ -70,13 +71,13 @@ def _cause(failures: list[FailureRecord], record: OutcomeRecord) -> list[str]:
 def _certificate(record: OutcomeRecord) -> list[str]:
     certificate = record.certificate
     assert certificate is not None
-    suite, isolation = certificate.full_suite, certificate.isolation
+    suite, isolation, place = certificate.full_suite, certificate.isolation, certificate.environment
     lines = [
-        f"suite after the change, on {certificate.base_sha[:12]} with Python"
-        f" {certificate.environment.python}: {suite.passed} passed, {suite.failed} failed,"
+        f"{place.suite.said or 'suite'} after the change, on {certificate.base_sha[:12]} with"
+        f" Python {place.python}: {suite.passed} passed, {suite.failed} failed,"
         f" {suite.skipped} skipped",
         f"isolation: {isolation.mode} ({', '.join(isolation.layers)})",
     ]
-    lines += [one_line(said, 400) for said in record.checks]
+    lines += [one_line(said, 400) for said in list_checks(record)]
     lines += [f"doubt: {one_line(doubt, 400)}" for doubt in certificate.doubts]
     return [*lines, ""]

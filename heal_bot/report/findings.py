@@ -29,7 +29,7 @@ _CAUSES = 5
 
 
 def list_findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
-    """Plain sentences by the field of `outcome.json`; those of `checks` as that tells them."""
+    """Plain sentences by the field of `outcome.json`; those of checks as `list_checks` does."""
     suggestion = outcome.suggestion.confirmed.certificate if outcome.suggestion else None
     certificate, ends = outcome.certificate or suggestion, list_fates(outcome)
     return {
@@ -37,6 +37,16 @@ def list_findings(outcome: Outcome) -> dict[str, tuple[str, ...]]:
         "inferred": tuple(_inferred(outcome, ends)),
         "not_shown": tuple(_not_shown(outcome, certificate, ends)),
     }
+
+
+def list_checks(record: OutcomeRecord) -> tuple[str, ...]:
+    """What each check said, and what was missing, as far as `not_shown` does not."""
+    if (found := record.certificate) is None:
+        return ()
+    said = [] if found.full_suite.complete else ["the whole suite did not run with the patch"]
+    said += [f"check {gate.name}: {gate.result}" for gate in found.gates]
+    said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
+    return tuple(line for line in said if line not in record.not_shown)
 
 
 def list_culprits(record: OutcomeRecord) -> Iterator[str]:
@@ -66,7 +76,8 @@ def _proved(outcome: Outcome) -> Iterator[str]:
 
 def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
     passes = "passes" if len(fixed) == 1 else "pass"
-    ran = "the suite" if certificate.full_suite.complete else "the tests that ran"
+    suite = certificate.environment.suite.said or "suite"
+    ran = f"the {suite}" if certificate.full_suite.complete else "the tests that ran"
     return (
         f"{count(len(fixed), 'failing test')} {passes} with {change} in"
         f" {count(certificate.verify_runs, 'cold run')} of {ran}, in which no other test"

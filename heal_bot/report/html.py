@@ -18,6 +18,7 @@ from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.explanation import explain_record
 from heal_bot.report.failed_assertion import read_assertion
 from heal_bot.report.failure_status import FAILING
+from heal_bot.report.findings import list_checks
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import (
     describe_failure,
@@ -142,7 +143,7 @@ def _shown(record: OutcomeRecord, part: int) -> dict[str, Any]:
         "question": _question(record, part),
         "certificate": record.certificate
         and record.certificate.model_dump(mode="json", exclude={"before_after", "gates"}),
-        "checks": record.checks,
+        "checks": list_checks(record),
     }  # fmt: skip
 
 

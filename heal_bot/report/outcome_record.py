@@ -361,6 +361,7 @@ def _certificate(outcome: Outcome, text: Clean) -> dict[str, Any] | None:
             "added": tuple(text(package, _NAME) for package in environment.added),
             "doctests": tuple(text(path, _NAME) for path in environment.doctests),
             "variables": tuple(text("=".join(one), _NAME) for one in environment.variables),
+            "command": text(environment.suite.command, _NAME),
         },
         "isolation": asdict(certificate.isolation),
         "baseline_runs": certificate.baseline_runs,

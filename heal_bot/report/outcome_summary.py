@@ -151,7 +151,8 @@ def describe_fix(record: OutcomeRecord, shown: Shown) -> str:
         return f"{told}, as an unprivileged run claims; not verified here."
     suite, before = certificate.full_suite, certificate.suite_before
     was = f" (was {before.failed})" if before is not None and before.failed else ""
-    ran = "whole suite" if suite.complete else "of the tests that ran"
+    whole = prose(certificate.environment.suite.said) or "whole suite"
+    ran = whole if suite.complete else "of the tests that ran"
     runs = {1: "once", 2: "twice"}.get(certificate.verify_runs, f"{certificate.verify_runs} times")
     python = prose(certificate.environment.python, 60)
     places = ", ".join(prose(place, 60) for place in certificate.not_run)

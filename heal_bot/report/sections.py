@@ -12,6 +12,7 @@ from heal_bot.report.causes import describe_attempt
 from heal_bot.report.causes import list_causes as causes_of
 from heal_bot.report.compact_diff import shorten_diff
 from heal_bot.report.failure_status import describe_uncollected
+from heal_bot.report.findings import list_checks
 from heal_bot.report.markdown import fold, more, prose, sentence
 from heal_bot.report.parameter_groups import group_tests
 from heal_bot.report.status_sentences import describe_failure, describe_verdict
@@ -187,7 +188,7 @@ def show_certificate(record: OutcomeRecord) -> str:
     lines += [f"- variables of the workflow: {for_markdown(variables, 400)}"] if variables else []
     hosts = ", ".join(certificate.environment.network[:_LAYERS])
     lines += [f"- packages were built with network to: {for_markdown(hosts, 400)}"] if hosts else []
-    lines += [f"- {for_markdown(said, 400)}" for said in record.checks[:_LAYERS]]
+    lines += [f"- {for_markdown(said, 400)}" for said in list_checks(record)[:_LAYERS]]
     return fold("Certificate", "\n".join(lines))
 
 

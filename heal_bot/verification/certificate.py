@@ -72,7 +72,8 @@ def certify(
         if before.get(test) != after.get(test) or test in confirmed
     )
     held = f"no regression in {count(len(suites), 'run')}"
-    whole = "whole suite, cold" if baseline.whole else "impacted tests, cold"
+    ran = env.suite.said or "whole suite"
+    ran = f"{ran if baseline.whole else 'impacted tests'}, cold"
     return Certificate(
         base_sha=patch.base_sha,
         tree_sha=tree.tree_sha,
@@ -90,7 +91,7 @@ def certify(
                 for edit in patch.edits
             )
         ),
-        gates=((whole, held), *found.gates),
+        gates=((ran, held), *found.gates),
         doubts=found.doubts,
         suite_before=count_totals(baseline.suite, whole=baseline.whole),
         undoes=found.undoes,

@@ -22,8 +22,8 @@ def run_commands(
     The one that verifies runs in the sandbox, in a fresh copy of the patched tree. What it prints
     is foreign; that it succeeds proves nothing, since the code under test may decide that.
     """
-    if request.test_command:
-        found = _told(found, one_line(request.test_command, 80))
+    if request.other_command:
+        found = _told(found, one_line(request.other_command, 80))
     command = request.verify_command
     if not command:
         return found

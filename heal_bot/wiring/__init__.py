@@ -130,7 +130,7 @@ def connect(
             request,
             paths=_paths(request.paths or settings.paths, settings.test_command),
             verify_command=request.verify_command or settings.verify_command,
-            test_command=settings.other_command,
+            test_command=settings.test_command,
         )
         chosen = make_tiers(settings, repository.source, job.replies, own)
         places = repository, Path(scratch), job.python

@@ -27,12 +27,13 @@ from heal_bot.core.model import (
     Report,
     Reproduced,
     Suggestion,
+    Suite,
     SuiteTotals,
     Suspect,
     Target,
     Verdict,
 )
-from heal_bot.report.findings import list_findings
+from heal_bot.report.findings import list_checks, list_findings
 from heal_bot.report.outcome_record import flatten
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, suite
 
@@ -168,6 +169,16 @@ def test_a_suite_that_ran_in_part_is_told_of_the_change_that_it_ran_with() -> No
     assert said in list_findings(_outcome(suggestion=found))["not_shown"]
 
 
+def test_the_tests_of_a_command_are_not_called_the_suite() -> None:
+    env = replace(ENVIRONMENT, suite=Suite("pytest tests/unit"))
+    outcome = _outcome(patch=PATCH, certificate=replace(CERTIFICATE, environment=env))
+    (said,) = list_findings(outcome)["proved"]
+    assert "2 cold runs of the tests of `pytest tests/unit`, in which" in said
+    record = flatten(outcome)
+    assert record.certificate is not None
+    assert record.certificate.environment.suite == env.suite
+
+
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -212,12 +223,12 @@ def test_what_could_not_be_checked_is_not_shown_and_told_once() -> None:
         "check ruff: could not be run",
         "isolation layer missing: landlock: the kernel has none",
     )
-    assert record.checks == (
+    assert list_checks(record) == (
         "check whole suite, cold: 2 of 2 runs without regression",
         "check poison rerun: 1 of 1 fail again",
     )
     older = record.model_copy(update={"not_shown": ()})
-    assert "isolation layer missing: landlock: the kernel has none" in older.checks
+    assert "isolation layer missing: landlock: the kernel has none" in list_checks(older)
 
 
 def test_as_many_sentences_as_the_schema_allows_are_kept() -> None:

@@ -163,3 +163,12 @@ def test_nobody_is_mentioned_in_a_doubt() -> None:
     values = records.data(BASE)
     values["certificate"]["doubts"] = [HOSTILE]
     assert_tame(summary(records.record(values)))
+
+
+def test_the_tests_of_a_command_are_not_called_the_whole_suite() -> None:
+    values = records.data(BASE)
+    assert "whole suite: 11 passed" in summary(records.record(values))
+    values["certificate"]["environment"]["command"] = "pytest tests/unit"
+    text = summary(records.record(values))
+    assert "tests of `pytest tests/unit`: 11 passed" in text
+    assert "whole suite" not in text

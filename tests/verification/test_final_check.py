@@ -17,11 +17,13 @@ from heal_bot.core.model import (
     Cause,
     Confirmed,
     Edit,
+    Environment,
     Failure,
     OracleAnswers,
     Proposal,
     Reproduced,
     Spectrum,
+    Suite,
     SuiteRun,
     Verdict,
 )
@@ -31,6 +33,7 @@ from heal_bot.verification.certificate import protected_hash
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.hardcoded_answers import LOOKUP
 from tests.fakes import (
+    ENVIRONMENT,
     FolderTree,
     FolderWorkspace,
     context_of,
@@ -113,6 +116,7 @@ def _confirm(
     was: str = "",
     undoes: str | None = None,
     outdated: tuple[str, ...] = (),
+    env: Environment = ENVIRONMENT,
     **answers: Answer | SuiteRun,
 ) -> tuple[Confirmed | Verdict, Runner]:
     tree = FolderTree.of(tmp_path / "base", {"m.py": SOURCE, "tests/test_m.py": TEST})
@@ -142,7 +146,7 @@ def _confirm(
     run, _ = quiet_run(deadline=deadline)
     workspace = FolderWorkspace(tmp_path / "fresh", tampered=tampered)
     verified = confirm(
-        context_of(run, runner, tree, workspace),
+        context_of(run, runner, tree, workspace, env),
         Proposal((attempt,)),
         Baseline((item, *baseline), observed, 2, selected, unsteady, outdated),
     )
@@ -653,6 +657,14 @@ def test_what_ran_instead_of_the_whole_suite_is_said_with_the_reason(
     assert isinstance(verified, Confirmed)
     assert any("only 2 impacted tests ran" in d and why in d for d in verified.certificate.doubts)
     assert not verified.certificate.full_suite.complete
+
+
+def test_a_suite_that_a_command_chose_is_called_by_it(tmp_path: Path) -> None:
+    env = replace(ENVIRONMENT, suite=Suite("pytest tests/unit"))
+    verified, _ = _confirm(tmp_path, env=env)
+    assert isinstance(verified, Confirmed)
+    names = [name for name, _ in verified.certificate.gates]
+    assert names[0] == "tests of `pytest tests/unit`, cold"
 
 
 def test_where_a_failing_test_lies_beside_the_code_nothing_is_asked_outside(tmp_path: Path) -> None:

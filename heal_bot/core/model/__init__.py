@@ -9,6 +9,7 @@ from heal_bot.core.model.execution import (
     Isolation,
     OracleAnswers,
     Spectrum,
+    Suite,
     SuiteRun,
 )
 from heal_bot.core.model.failures import (
@@ -112,6 +113,7 @@ __all__ = [
     "Search",
     "Spectrum",
     "Suggestion",
+    "Suite",
     "SuiteRun",
     "SuiteTotals",
     "Suspect",

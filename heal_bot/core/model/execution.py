@@ -25,6 +25,21 @@ class Isolation:
 
 
 @dataclass(frozen=True, slots=True)
+class Suite:
+    """What runs where all tests do; all that pytest collects where nothing says less.
+
+    `command` is what a person has them run by.
+    """
+
+    command: str = ""
+
+    @property
+    def said(self) -> str:
+        """What it is, in words; '' for all that pytest collects."""
+        return f"tests of `{self.command}`" if self.command else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """The target's interpreter as the sandbox sees it.
 
@@ -34,7 +49,7 @@ class Environment:
     `added` are packages, with versions, that nothing declares and the failing run or its report
     showed to be needed; `network` are the hosts that builds of packages could reach. With
     `doctests`, files of the checkout, examples are collected, from these as well. `variables` are
-    those that the job of the failing run sets.
+    those that the job of the failing run sets, `suite` is what runs there where all tests do.
     """
 
     python: str
@@ -51,6 +66,7 @@ class Environment:
     network: tuple[str, ...] = ()
     doctests: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    suite: Suite = Suite()
 
 
 @dataclass(frozen=True, slots=True)

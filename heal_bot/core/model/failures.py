@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from heal_bot.core.pytest_options import find_options
 from heal_bot.core.statuses import RED, RunResult
 
 
@@ -58,6 +59,11 @@ class HealRequest:
     python: str = ""
     good: str = ""
     green: float = 0.0
+
+    @property
+    def other_command(self) -> str:
+        """The test command, where it is not pytest itself."""
+        return self.test_command if find_options(self.test_command) is None else ""
 
     @property
     def answered_in(self) -> int | None:
