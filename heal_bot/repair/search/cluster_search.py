@@ -18,6 +18,7 @@ from heal_bot.repair.ranking.patch_ranking import explain_lookup
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
+from heal_bot.repair.search.equivalent_edit import find_equivalent
 from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
 from heal_bot.repair.search.stopping_criteria import StoppingState
 from heal_bot.source import patch_policy
@@ -79,13 +80,12 @@ def search_cluster(
     """
     ledger.bases[cluster.id] = base
     if not cluster.suspects:
-        ledger.stop(
-            run, "exhausted", f"no function is known to be behind {cluster.failures[0].test}"
-        )
+        test = cluster.failures[0].test
+        ledger.stop(run, "exhausted", f"no function is known to be behind {test}")
         return
     with judge(cluster, base) as session:
-        if any(proposer.streams for proposer in proposers):
-            yield from find_reversals(run, cluster, session, ledger)
+        if rules := [proposer for proposer in proposers if proposer.streams]:
+            yield from _search_history(run, cluster, session, ledger, rules)
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])
@@ -109,6 +109,18 @@ def search_cluster(
             return
         best = replace(best, lacks=best.lacks or (UNCOMPARED,))
     yield best
+
+
+def _search_history(
+    run: Run, cluster: Cluster, session: Session, ledger: AttemptLog, rules: Sequence[Proposer]
+) -> Iterator[Attempt]:
+    """What lets the code of a commit do what the code before it did, and what puts that back."""
+    for reversal in find_reversals(run, cluster, session, ledger):
+        if small := find_equivalent(run, cluster, session, ledger, rules, reversal):
+            unsure = ledger.unsure.pop(cluster.id, "")
+            yield small
+            ledger.unsure |= {cluster.id: unsure} if unsure else {}
+        yield reversal
 
 
 def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:

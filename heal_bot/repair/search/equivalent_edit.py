@@ -1,0 +1,120 @@
+"""A small edit of what a commit wrote, after which it does what the code before the commit did.
+
+The former code is the reference: what passes the tests is held against the reversal, on the calls
+that tests make of the functions it takes back and on others like them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from heal_bot.core.events import Run
+from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target
+from heal_bot.core.statuses import VerdictStatus
+from heal_bot.ports import Proposer, Session
+from heal_bot.repair.ranking import behavioral_diff
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.source import change_intent, patch_policy
+from heal_bot.source.reversal import survey_change
+
+_OTHER = "it was not shown to do what the code before the commit did"
+# Of the time left, what the search for such edits may take.
+_SHARE = 0.05
+# How many that pass are compared, and on how many calls at least.
+_COMPARED = 12
+_CALLS = 8
+
+
+def find_equivalent(
+    run: Run,
+    cluster: Cluster,
+    session: Session,
+    ledger: AttemptLog,
+    rules: Sequence[Proposer],
+    reversal: Attempt,
+) -> Attempt | None:
+    """The edit that behaves as a reversal does and changes less; None where none is known.
+
+    It is looked for where somebody had to decide on the reversal, or the commit means to change
+    nothing and much of it would go; not where it tells somebody of the change.
+    """
+    edits = reversal.candidate.edits
+    regression = _find_regression(cluster, ledger)
+    if regression is None or change_intent.find_told(edits, regression):
+        return None
+    much = not change_intent.is_one_statement(edits) and change_intent.may_be_slip(regression)
+    if cluster.id not in ledger.unsure and not much:
+        return None
+    part = replace(run, deadline=run.clock() + _SHARE * run.left())
+    targets = {_name(one) for one in survey_change(ledger.tree, regression.files).targets}
+    passing = _list_passing(part, cluster, session, ledger, rules, targets)
+    smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
+    for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
+        same = _count_same(session, reversal, attempt)
+        if same >= _CALLS:
+            doubt = (
+                f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
+                f" before it did, on {same} calls: right unless the difference was meant"
+            )
+            found = replace(attempt, lacks=(), doubts=(*attempt.doubts, doubt))
+            ledger.weigh([found])
+            return found
+    return None
+
+
+def _find_regression(cluster: Cluster, ledger: AttemptLog) -> Regression | None:
+    tests = {failure.test for failure in cluster.failures}
+    return next((one for one in ledger.regressions if not tests.isdisjoint(one.tests)), None)
+
+
+def _name(target: Target) -> tuple[str, str, int]:
+    return target.path, target.qualname, target.nth
+
+
+def _list_passing(
+    run: Run,
+    cluster: Cluster,
+    session: Session,
+    ledger: AttemptLog,
+    rules: Sequence[Proposer],
+    targets: set[tuple[str, str, int]],
+) -> list[Attempt]:
+    """The first edits of rules within some targets that pass all tests, as attempts."""
+    offered: deque[Candidate] = deque()
+    found: list[Attempt] = []
+
+    def feed() -> Iterator[Candidate]:
+        for proposer in rules:
+            for candidate in proposer.propose(run, ledger.recall(run, cluster)):
+                if run.over() or len(found) >= _COMPARED:
+                    return
+                if all(_name(one.target) in targets for one in candidate.edits):
+                    offered.append(candidate)
+                    yield candidate
+
+    for verdict in session.judge(feed()):
+        candidate = offered.popleft()
+        ledger.count(cluster, candidate, verdict)
+        if verdict.status == VerdictStatus.FIXED and not (
+            patch_policy.check_candidate(candidate, ledger.tree)
+            or patch_policy.list_reaches(candidate, ledger.tree)
+        ):
+            found.append(ledger.record(run, cluster, candidate, verdict, 0.0))
+    ledger.weigh([replace(one, lacks=(_OTHER,)) for one in found])
+    return found
+
+
+def _count_same(session: Session, reversal: Attempt, attempt: Attempt) -> int:
+    """On how many calls of what a reversal takes back an edit does the same; 0 for not all."""
+    calls = session.call((reversal.candidate, attempt.candidate))
+    if len(calls.rows) != 1 + 2:
+        return 0
+    names = {one.target.qualname.rpartition(".")[2] for one in reversal.candidate.edits}
+    known = [
+        (before, after)
+        for call, before, after in zip(calls.calls, *calls.rows[1:], strict=False)
+        if call.partition("(")[0] in names and "skipped" not in {before.how, after.how}
+    ]
+    return 0 if any(behavioral_diff.is_other(*pair) for pair in known) else len(known)

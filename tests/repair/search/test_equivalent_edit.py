@@ -1,0 +1,106 @@
+"""A small edit that does what the code before a commit did, on sources that are run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heal_bot.core.model import (
+    Attempt,
+    CallResult,
+    Calls,
+    Candidate,
+    ChangedFile,
+    Cluster,
+    Edit,
+    Failure,
+    Regression,
+)
+from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.delta_debugging import find_reversals
+from heal_bot.repair.search.equivalent_edit import find_equivalent
+from heal_bot.source import functions
+from heal_bot.source.edit import patch_files
+from tests.fakes import ExecSession, FolderTree, ListProposer, quiet_run
+
+TEST = "tests/test_m.py::test_m"
+BEFORE = """def name(n):
+    if n < 0:
+        return "minus"
+    if n == 0:
+        return "none"
+    return "some"
+"""
+AFTER = """def name(n):
+    words = {-1: "minus", 0: "none"}
+    sign = (n > 0) - (n < 1)
+    return words.get(sign, "some")
+"""
+RIGHT, LUCKY = "(n < 0)", "(n < 1 and n != 0 or n == -2)"
+
+
+def _find(
+    tmp_path: Path, edits: Sequence[str], calls: int = 9, told: tuple[ChangedFile, ...] = ()
+) -> tuple[Attempt | None, AttemptLog]:
+    """What is found among edits of the last comparison, compared on so many calls."""
+    tree = FolderTree.of(tmp_path, {"m.py": AFTER})
+    files = (ChangedFile("m.py", BEFORE.encode(), AFTER.encode()), *told)
+    regression = Regression(
+        "a" * 40, "b" * 40, "refactor: take names from a table", (TEST,), True, files
+    )
+    ledger = AttemptLog(tree, regressions=(regression,))
+
+    def call(candidates: Sequence[Candidate]) -> Calls:
+        rows = []
+        for edits in [(), *(candidate.edits for candidate in candidates)]:
+            names: dict[str, Any] = {}
+            exec(patch_files(tree, edits)[0].content if edits else AFTER, names)
+            told = [repr(names["name"](n)) for n in range(-4, calls - 4)]
+            rows.append(tuple(CallResult("returned", "str", one, one, one) for one in told))
+        return Calls(tuple(f"name({n})" for n in range(-4, calls - 4)), 1, tuple(rows))
+
+    checks = {TEST: lambda m: bool(m["name"](0) == "none")}
+    session: Any = ExecSession(tree, "m.py", checks, calls=call)
+    cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
+    (target,) = functions.read("m.py", AFTER.encode())
+    proposed = [
+        Candidate((Edit(target, AFTER.replace("(n < 1)", text)),), "rules", "comparison", text)
+        for text in edits
+    ]
+    run, _ = quiet_run()
+    (reversal,) = find_reversals(run, cluster, session, ledger)
+    found = find_equivalent(run, cluster, session, ledger, [ListProposer(proposed)], reversal)
+    return found, ledger
+
+
+@pytest.mark.parametrize("edits", [[RIGHT], [LUCKY, RIGHT]])
+def test_what_does_the_same_on_all_calls_is_found(tmp_path: Path, edits: list[str]) -> None:
+    found, ledger = _find(tmp_path, edits)
+    assert found is not None
+    assert found.candidate.rationale == RIGHT
+    assert (found.lacks, ledger.attempts[found.number - 1]) == ((), found)
+    assert found.doubts == (
+        "lets the code of `bbbbbbb` (refactor: take names from a table) do what the code before it"
+        " did, on 9 calls: right unless the difference was meant",
+    )
+
+
+def test_what_does_something_else_on_a_call_is_not(tmp_path: Path) -> None:
+    found, ledger = _find(tmp_path, [LUCKY])
+    assert found is None
+    assert ledger.attempts[1].lacks == (
+        "it was not shown to do what the code before the commit did",
+    )
+
+
+def test_few_calls_show_nothing(tmp_path: Path) -> None:
+    assert _find(tmp_path, [RIGHT], calls=7)[0] is None
+
+
+def test_nothing_is_looked_for_where_the_commit_tells_of_the_change(tmp_path: Path) -> None:
+    told = ChangedFile("CHANGELOG.md", b"", b"- `name` counts from one\n")
+    found, ledger = _find(tmp_path, [RIGHT], told=(told,))
+    assert (found, len(ledger.attempts)) == (None, 1)
