@@ -163,7 +163,8 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
         of = len(attempt.fixed) + len(attempt.still_failing)
         left = len(attempt.still_failing)
         some = f"{left} still {'fails' if left == 1 else 'fail'}" if attempt.fixed and left else ""
-        why = one_line(attempt.detail or some or describe_verdict(attempt), 300)
+        passes = "no cold run has confirmed it" if attempt.word in MENDING else ""
+        why = one_line(attempt.detail or some or passes or describe_verdict(attempt), 300)
         lines = [f"closest: attempt {attempt.number} fixes {len(attempt.fixed)} of {of}, but {why}"]
     lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
     if attempt.verdict != "regression":

@@ -191,6 +191,8 @@ def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_
     lines = told(data)
     assert "  take it: heal-bot apply --bundle out --attempt 3" in lines
     assert "closest: attempt 3 fixes 1 of 2, but 1 still fails" in lines
+    data["attempts"][1] |= {"verdict": "fixed", "detail": "", "still_failing": []}
+    assert "closest: attempt 3 fixes 1 of 1, but no cold run has confirmed it" in told(data)
 
 
 def test_where_no_attempt_fixes_a_test_none_is_called_close() -> None:
