@@ -31,6 +31,8 @@ from heal_bot.history.changes import find_changes
 from heal_bot.ports import Ask, RunContext, Tree
 from tests.fakes import ENVIRONMENT, ISOLATION, context_of, failed, quiet_run, suite
 
+pytestmark = pytest.mark.long
+
 A, B = "tests/test_m.py::test_a", "tests/test_m.py::test_b"
 Git = Callable[..., str]
 

@@ -16,6 +16,8 @@ from tests.github_server.forgeries import FORGERIES
 from tests.github_server.server import Fault
 from tests.publish.scene import ADA, BETTER, BRANCH, Scene
 
+pytestmark = pytest.mark.long
+
 
 def test_a_new_fix_becomes_a_branch_and_a_pull_request(scene: Scene, tmp_path: Path) -> None:
     done = scene.publish()
@@ -323,7 +325,6 @@ def test_a_draft_that_a_person_made_stays_one(scene: Scene) -> None:
     assert pull.draft
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_fault_around_the_draft_leaves_a_draft(scene: Scene, when: str) -> None:
     scene.publish()
@@ -332,7 +333,6 @@ def test_a_fault_around_the_draft_leaves_a_draft(scene: Scene, when: str) -> Non
     assert scene.github.world.pulls[1].draft
 
 
-@pytest.mark.long
 def test_a_token_that_may_not_draft_is_told_the_setting_and_the_rest_is_done(scene: Scene) -> None:
     scene.publish()
     scene.github.world.denied.add("graphql/convertPullRequestToDraft")
@@ -407,7 +407,6 @@ def test_a_check_says_on_whose_authority_it_speaks(
 
 @pytest.mark.parametrize(("when", "status"), [("before", 502), ("after", 502), ("after", 0)])
 @pytest.mark.parametrize("operation", ["git/create-commit", "git/create-ref", "pulls/create"])
-@pytest.mark.long
 def test_a_fault_around_a_write_leaves_one_branch_and_one_pull_request(
     scene: Scene, operation: str, when: str, status: int
 ) -> None:
@@ -427,7 +426,6 @@ def test_a_comment_whose_answer_was_lost_is_not_made_twice(scene: Scene) -> None
     assert len(world.comments) == 1
 
 
-@pytest.mark.long
 def test_a_rate_limit_on_a_write_is_waited_out(scene: Scene) -> None:
     limit = Fault("pulls/create", status=403, headers={"Retry-After": "1"}, message="rate limit")
     scene.github.faults.append(limit)

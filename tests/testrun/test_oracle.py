@@ -13,6 +13,8 @@ from heal_bot.core.model import Environment, OracleAnswers
 from heal_bot.ports import Ask, Oracle
 from heal_bot.testrun.runner import SuiteRunner
 
+pytestmark = pytest.mark.long
+
 BUGGY = """
 def f(*args, **kwargs):
     return None
@@ -89,7 +91,6 @@ def test_plain_data_crosses_and_the_tests_pass_without_executing_the_candidate(
     }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [
@@ -123,7 +124,6 @@ def test_what_tests_expect_is_not_where_the_candidate_runs(
     assert [r.outcome for r in done.results] == ["passed"], done.results
 
 
-@pytest.mark.long
 def test_runs_asked_for_together_run_side_by_side_and_keep_their_order(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -135,7 +135,6 @@ def test_runs_asked_for_together_run_side_by_side_and_keep_their_order(
     assert time.monotonic() - began < sum(suite.seconds for suite in done)
 
 
-@pytest.mark.long
 def test_a_shuffled_run_also_has_another_order_of_sets(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
@@ -146,7 +145,6 @@ def test_a_shuffled_run_also_has_another_order_of_sets(
     assert first == again != second
 
 
-@pytest.mark.long
 def test_another_seed_of_hashes_leaves_the_tests_in_their_order(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:
