@@ -117,9 +117,9 @@ def _search_history(
     """What lets the code of a commit do what the code before it did, and what puts that back."""
     for reversal in find_reversals(run, cluster, session, ledger):
         if small := find_equivalent(run, cluster, session, ledger, rules, reversal):
-            unsure = ledger.unsure.pop(cluster.id, "")
             yield small
-            ledger.unsure |= {cluster.id: unsure} if unsure else {}
+            if cluster.id in ledger.suggestions:
+                return
         yield reversal
 
 

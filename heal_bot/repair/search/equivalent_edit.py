@@ -1,7 +1,7 @@
 """A small edit of what a commit wrote, after which it does what the code before the commit did.
 
-The former code is the reference: what passes the tests is held against the reversal, on the calls
-that tests make of the functions it takes back and on others like them.
+The former code is the reference: what passes the tests is held against it, on the calls that tests
+make of the functions that the commit changed and on others like them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def find_equivalent(
     rules: Sequence[Proposer],
     reversal: Attempt,
 ) -> Attempt | None:
-    """The edit that behaves as a reversal does and changes less; None where none is known.
+    """The edit that behaves as the former code and changes less than a reversal, or None.
 
     It is looked for where somebody had to decide on the reversal, or the commit means to change
-    nothing and much of it would go; not where it tells somebody of the change.
+    nothing and much of it would go; not where it tells somebody of the change. What speaks
+    against the reversal speaks against the edit too.
     """
     edits = reversal.candidate.edits
     regression = _find_regression(cluster, ledger)
@@ -48,17 +49,21 @@ def find_equivalent(
     if cluster.id not in ledger.unsure and not much:
         return None
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
-    targets = {_name(one) for one in survey_change(ledger.tree, regression.files).targets}
+    change = survey_change(ledger.tree, regression.files)
+    former = [one for one in change.put_back(change.places) if one.target.kind == "function"]
+    reference = replace(reversal.candidate, edits=tuple(former))
+    targets = {_name(one) for one in change.targets}
     passing = _list_passing(part, cluster, session, ledger, rules, targets)
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
-        same = _count_same(session, reversal, attempt)
+        same = _count_same(session, reference, attempt.candidate)
         if same >= _CALLS:
             doubt = (
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
                 f" before it did, on {same} calls: right unless the difference was meant"
             )
-            found = replace(attempt, lacks=(), doubts=(*attempt.doubts, doubt))
+            lacks = reversal.lacks or ()
+            found = replace(attempt, lacks=lacks, doubts=(*attempt.doubts, doubt))
             ledger.weigh([found])
             return found
     return None
@@ -106,12 +111,12 @@ def _list_passing(
     return found
 
 
-def _count_same(session: Session, reversal: Attempt, attempt: Attempt) -> int:
-    """On how many calls of what a reversal takes back an edit does the same; 0 for not all."""
-    calls = session.call((reversal.candidate, attempt.candidate))
+def _count_same(session: Session, reference: Candidate, candidate: Candidate) -> int:
+    """On how many calls of what a reference changes another change does the same; 0 for not all."""
+    calls = session.call((reference, candidate))
     if len(calls.rows) != 1 + 2:
         return 0
-    names = {one.target.qualname.rpartition(".")[2] for one in reversal.candidate.edits}
+    names = {one.target.qualname.rpartition(".")[2] for one in reference.edits}
     known = [
         (before, after)
         for call, before, after in zip(calls.calls, *calls.rows[1:], strict=False)

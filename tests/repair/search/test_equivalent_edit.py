@@ -28,29 +28,29 @@ from tests.fakes import ExecSession, FolderTree, ListProposer, quiet_run
 
 TEST = "tests/test_m.py::test_m"
 BEFORE = """def name(n):
-    if n < 0:
-        return "minus"
-    if n == 0:
-        return "none"
-    return "some"
+    sign = "minus" if n < 0 else "some"
+    return "none" if n == 0 else sign
 """
 AFTER = """def name(n):
     words = {-1: "minus", 0: "none"}
     sign = (n > 0) - (n < 1)
     return words.get(sign, "some")
 """
-RIGHT, LUCKY = "(n < 0)", "(n < 1 and n != 0 or n == -2)"
+TITLE = "refactor: take names from a table"
+RIGHT, LUCKY = "(n < 0)", "(n < 0 and n != -3)"
 
 
 def _find(
-    tmp_path: Path, edits: Sequence[str], calls: int = 9, told: tuple[ChangedFile, ...] = ()
+    tmp_path: Path,
+    edits: Sequence[str],
+    calls: int = 9,
+    told: tuple[ChangedFile, ...] = (),
+    title: str = TITLE,
 ) -> tuple[Attempt | None, AttemptLog]:
     """What is found among edits of the last comparison, compared on so many calls."""
     tree = FolderTree.of(tmp_path, {"m.py": AFTER})
     files = (ChangedFile("m.py", BEFORE.encode(), AFTER.encode()), *told)
-    regression = Regression(
-        "a" * 40, "b" * 40, "refactor: take names from a table", (TEST,), True, files
-    )
+    regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
     ledger = AttemptLog(tree, regressions=(regression,))
 
     def call(candidates: Sequence[Candidate]) -> Calls:
@@ -62,7 +62,7 @@ def _find(
             rows.append(tuple(CallResult("returned", "str", one, one, one) for one in told))
         return Calls(tuple(f"name({n})" for n in range(-4, calls - 4)), 1, tuple(rows))
 
-    checks = {TEST: lambda m: bool(m["name"](0) == "none")}
+    checks = {TEST: lambda m: bool(m["name"](0) == "none" and m["name"](-2) == "minus")}
     session: Any = ExecSession(tree, "m.py", checks, calls=call)
     cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
     (target,) = functions.read("m.py", AFTER.encode())
@@ -94,6 +94,13 @@ def test_what_does_something_else_on_a_call_is_not(tmp_path: Path) -> None:
     assert ledger.attempts[1].lacks == (
         "it was not shown to do what the code before the commit did",
     )
+
+
+def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path) -> None:
+    found, ledger = _find(tmp_path, [RIGHT], title="Take names from a table")
+    assert found is not None
+    assert found.lacks == ledger.attempts[0].lacks
+    assert "c1" in ledger.unsure
 
 
 def test_few_calls_show_nothing(tmp_path: Path) -> None:
