@@ -296,7 +296,9 @@ def _placed(
 def _spliced(target: Target, cuts: Iterable[Part]) -> str:
     """The source of a target with the cuts made."""
     data = target.source.encode("utf-8", "surrogatepass")
-    for cut in sorted(cuts, key=lambda cut: (cut.start, cut.end), reverse=True):
+    ordered = sorted(cuts, key=lambda cut: (cut.start, cut.end))
+    # Of two that insert at one place the first stands first.
+    for cut in reversed(ordered):
         data = data[: cut.start] + cut.before + data[cut.end :]
     return data.decode("utf-8", "surrogatepass")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import lru_cache
 
 from heal_bot.core.model import Edit
 from heal_bot.source import guard
@@ -15,12 +16,16 @@ Outline = tuple[tuple[str, ...], tuple[str, ...]]
 def outline_change(edit: Edit) -> Outline:
     """The statements and conditions that an edit takes and brings, with numbers for their names.
 
-    Nothing of an edit that only gives things other names.
+    Nothing of an edit that only gives things other names, or of what cannot be read by itself.
     """
-    old, new = (Counter(_list_code(text)) for text in (edit.target.source, edit.new_source))
-    gone, come = (
-        tuple(sorted(map(_number_names, counts.elements()))) for counts in (old - new, new - old)
-    )
+    try:
+        old, new = (Counter(_list_code(text)) for text in (edit.target.source, edit.new_source))
+        gone, come = (
+            tuple(sorted(map(_number_names, counts.elements())))
+            for counts in (old - new, new - old)
+        )
+    except (guard.SourceRejected, SyntaxError, ValueError, RecursionError):
+        return (), ()
     return ((), ()) if gone == come else (gone, come)
 
 
@@ -29,7 +34,8 @@ def acts(edit: Edit) -> bool:
     return any(isinstance(ast.parse(code).body[0], _ACTS) for code in outline_change(edit)[1])
 
 
-def _list_code(source: str) -> list[str]:
+@lru_cache(maxsize=8)
+def _list_code(source: str) -> tuple[str, ...]:
     """The simple statements of a source, and its `if`s and loops without what is in them."""
     found = []
     for node in ast.walk(guard.parse_part(source)):
@@ -38,7 +44,7 @@ def _list_code(source: str) -> list[str]:
             found.append(ast.unparse(node))
         elif isinstance(node, ast.stmt) and not hasattr(node, "body"):
             found.append(ast.unparse(node))
-    return found
+    return tuple(found)
 
 
 def _number_names(code: str) -> str:

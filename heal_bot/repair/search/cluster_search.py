@@ -79,8 +79,8 @@ def search_cluster(
     a slip of a commit is looked for.
     """
     ledger.bases[cluster.id] = base
+    test = cluster.failures[0].test
     if not cluster.suspects:
-        test = cluster.failures[0].test
         ledger.stop(run, "exhausted", f"no function is known to be behind {test}")
         return
     with judge(cluster, base) as session:
@@ -94,7 +94,6 @@ def search_cluster(
             seek = _reconcile if cluster.id in ledger.outdated else _take_turns
             yield from seek(search, proposers)
     if run.over():
-        test = cluster.failures[0].test
         if run.stopped():
             ledger.stop(run, "interrupted", f"the search for {test} was interrupted")
         else:
@@ -115,8 +114,9 @@ def _search_history(
     run: Run, cluster: Cluster, session: Session, ledger: AttemptLog, rules: Sequence[Proposer]
 ) -> Iterator[Attempt]:
     """What lets the code of a commit do what the code before it did, and what puts that back."""
-    for reversal in find_reversals(run, cluster, session, ledger):
-        if small := find_equivalent(run, cluster, session, ledger, rules, reversal):
+    for number, reversal in enumerate(find_reversals(run, cluster, session, ledger)):
+        asked = () if number else rules
+        if small := find_equivalent(run, cluster, session, ledger, asked, reversal):
             yield small
             if cluster.id in ledger.suggestions:
                 return

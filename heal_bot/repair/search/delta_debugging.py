@@ -320,17 +320,23 @@ class _Search:
         """
         wanted = self.outline(pieces) - {((), ())}
         lines = {(t, n) for t, part in pieces for c in part.cuts() for n in _list_lines(t, c)}
-        others = [
-            (target, inner, _list_lines(target, inner))
-            for target, part in self.change.places[:_WIDTH] if wanted
+        others = (
+            (target, inner)
+            for target, part in self.change.places if wanted
             for inner in _statements(part) if inner.start >= 0
-        ]  # fmt: skip
-        return list(dict.fromkeys(
+            if lines.isdisjoint((target, line) for line in _list_lines(target, inner))
+        )  # fmt: skip
+        same = [
+            (target, _list_lines(target, part))
+            for target, part in itertools.islice(others, _WIDTH)
+            if not self.run.over() and wanted & self.outline(((target, part),))
+        ]
+        # A block around the only such statement has changed as that has.
+        return [
             f"{target.path}:{where[0]}"
-            for target, part, where in others
-            if lines.isdisjoint((target, line) for line in where)
-            and wanted & self.outline(((target, part),))
-        ))  # fmt: skip
+            for target, where in same
+            if not any(t == target and set(w) < set(where) for t, w in same)
+        ]
 
     def outline(self, pieces: Pieces) -> set[Outline]:
         """What parts change in each function."""

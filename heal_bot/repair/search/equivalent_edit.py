@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Regression, Target
+from heal_bot.core.model import Attempt, Candidate, Cluster, Target
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
@@ -42,21 +42,25 @@ def find_equivalent(
     against the reversal speaks against the edit too.
     """
     edits = reversal.candidate.edits
-    regression = _find_regression(cluster, ledger)
-    if regression is None or change_intent.find_told(edits, regression):
+    tests = {failure.test for failure in cluster.failures}
+    known = [one for one in ledger.regressions if not tests.isdisjoint(one.tests)]
+    if len(known) != 1 or change_intent.find_told(edits, known[0]):
         return None
+    regression = known[0]
     much = not change_intent.is_one_statement(edits) and change_intent.may_be_slip(regression)
     if cluster.id not in ledger.unsure and not much:
         return None
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
     change = survey_change(ledger.tree, regression.files)
     former = [one for one in change.put_back(change.places) if one.target.kind == "function"]
+    if not former:
+        return None
     reference = replace(reversal.candidate, edits=tuple(former))
     targets = {_name(one) for one in change.targets}
     passing = _list_passing(part, cluster, session, ledger, rules, targets)
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
-        same = _count_same(session, reference, attempt.candidate)
+        same = 0 if part.over() else _count_same(session, reference, attempt.candidate)
         if same >= _CALLS:
             doubt = (
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
@@ -67,11 +71,6 @@ def find_equivalent(
             ledger.weigh([found])
             return found
     return None
-
-
-def _find_regression(cluster: Cluster, ledger: AttemptLog) -> Regression | None:
-    tests = {failure.test for failure in cluster.failures}
-    return next((one for one in ledger.regressions if not tests.isdisjoint(one.tests)), None)
 
 
 def _name(target: Target) -> tuple[str, str, int]:
@@ -95,7 +94,8 @@ def _list_passing(
             for candidate in proposer.propose(run, ledger.recall(run, cluster)):
                 if run.over() or len(found) >= _COMPARED:
                     return
-                if all(_name(one.target) in targets for one in candidate.edits):
+                inside = all(_name(one.target) in targets for one in candidate.edits)
+                if inside and not ledger.seen(candidate):
                     offered.append(candidate)
                     yield candidate
 
@@ -116,7 +116,12 @@ def _count_same(session: Session, reference: Candidate, candidate: Candidate) ->
     calls = session.call((reference, candidate))
     if len(calls.rows) != 1 + 2:
         return 0
-    names = {one.target.qualname.rpartition(".")[2] for one in reference.edits}
+    changed, own = (
+        {one.target.qualname.rpartition(".")[2] for one in each.edits}
+        for each in (reference, candidate)
+    )
+    # What the commit added has no former code: whoever calls it is compared.
+    names = changed & own or changed
     known = [
         (before, after)
         for call, before, after in zip(calls.calls, *calls.rows[1:], strict=False)

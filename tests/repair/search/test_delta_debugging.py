@@ -529,6 +529,34 @@ def test_the_same_change_made_elsewhere_is_a_doubt(
     assert attempt.doubts[1:] == ((doubt,) if said else ())
 
 
+def test_other_changes_of_a_commit_are_read_as_far_as_they_can_be(tmp_path: Path) -> None:
+    head = "try:\n    import nothing as X\nexcept ImportError: X = {}\n\n\n"
+    before, after = head.format(5) + BEFORE, head.format(6) + BEFORE.replace("n < low", "n > low")
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps, before=before)
+    assert texts == [after.replace("n > low", "n < low")]
+    assert len(attempt.doubts) == 1
+
+
+def test_parts_that_come_back_at_one_place_keep_their_order(tmp_path: Path) -> None:
+    before = """def show(x):
+    found = []
+    for n in x:
+        found.append(n)
+        found.append(-n)
+    else:
+        found.append(0)
+    return found
+"""
+    gone = "        found.append(-n)\n    else:\n        found.append(0)\n"
+    after = before.replace(gone, "")
+    tree = FolderTree.of(tmp_path, {"m.py": after})
+    change = survey_change(tree, [ChangedFile("m.py", before.encode(), after.encode())])
+    ((target, top),) = change.places
+    parts = [(target, part) for hunk in top.parts for part in hunk.parts]
+    assert len(parts) == 2
+    assert [one.new_source for one in change.put_back(parts)] == [before]
+
+
 def test_what_was_put_back_for_another_cause_counts_for_that_one_alone(tmp_path: Path) -> None:
     after = BEFORE.replace("min(n, high)", "min(n, low)").replace("r ** 2", "r * 2")
 
