@@ -29,7 +29,7 @@ def outline_change(edit: Edit) -> Outline:
     return ((), ()) if gone == come else (gone, come)
 
 
-def acts(edit: Edit) -> bool:
+def has_effect(edit: Edit) -> bool:
     """Whether an edit brings a statement that sets, deletes or calls, and does not end there."""
     return any(isinstance(ast.parse(code).body[0], _ACTS) for code in outline_change(edit)[1])
 

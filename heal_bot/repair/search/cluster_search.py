@@ -17,8 +17,7 @@ from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes
 from heal_bot.repair.ranking.patch_ranking import explain_lookup
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.delta_debugging import find_reversals
-from heal_bot.repair.search.equivalent_edit import find_equivalent
+from heal_bot.repair.search.equivalent_edit import search_history
 from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
 from heal_bot.repair.search.stopping_criteria import StoppingState
 from heal_bot.source import patch_policy
@@ -85,7 +84,7 @@ def search_cluster(
         return
     with judge(cluster, base) as session:
         if rules := [proposer for proposer in proposers if proposer.streams]:
-            yield from _search_history(run, cluster, session, ledger, rules)
+            yield from search_history(run, cluster, session, ledger, rules)
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])
@@ -108,19 +107,6 @@ def search_cluster(
             return
         best = replace(best, lacks=best.lacks or (UNCOMPARED,))
     yield best
-
-
-def _search_history(
-    run: Run, cluster: Cluster, session: Session, ledger: AttemptLog, rules: Sequence[Proposer]
-) -> Iterator[Attempt]:
-    """What lets the code of a commit do what the code before it did, and what puts that back."""
-    for number, reversal in enumerate(find_reversals(run, cluster, session, ledger)):
-        asked = () if number else rules
-        if small := find_equivalent(run, cluster, session, ledger, asked, reversal):
-            yield small
-            if cluster.id in ledger.suggestions:
-                return
-        yield reversal
 
 
 def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:

@@ -26,7 +26,7 @@ from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import ReversedChange, brought_tests, place_lost, survey_change
-from heal_bot.source.similar_changes import Outline, acts, outline_change
+from heal_bot.source.similar_changes import Outline, has_effect, outline_change
 from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
@@ -186,7 +186,7 @@ class _Search:
             for one in self.change.put_back(pieces)
             if brought & _list_words(one.target.source) & _list_words(one.new_source)
             and one.new_source.count("\n") > one.target.source.count("\n") + 1
-            and acts(one)
+            and has_effect(one)
         }
         wider = (
             *(one for one in pieces if one[0] not in mixed),
@@ -313,7 +313,7 @@ class _Search:
         ]
         return broken[0] if broken and all(broken) else ""
 
-    def list_same(self, pieces: Pieces) -> list[str]:
+    def list_same_changes(self, pieces: Pieces) -> list[str]:
         """The lines where the commit changed as these parts did, and that stay as they are.
 
         A slip made twice can be reached by tests only once.
@@ -332,11 +332,11 @@ class _Search:
             if not self.run.over() and wanted & self.outline(((target, part),))
         ]
         # A block around the only such statement has changed as that has.
-        return [
+        return list(dict.fromkeys(
             f"{target.path}:{where[0]}"
             for target, where in same
             if not any(t == target and set(w) < set(where) for t, w in same)
-        ]
+        ))  # fmt: skip
 
     def outline(self, pieces: Pieces) -> set[Outline]:
         """What parts change in each function."""
@@ -365,7 +365,7 @@ class _Search:
         said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
         left = ", ".join(f"`{name}`" for name in self.change.list_unused(pieces))
         unused = (f"leaves {left} unused in its file",) if left else ()
-        same = ", ".join(self.list_same(pieces)[:_RIVALS])
+        same = ", ".join(self.list_same_changes(pieces)[:_RIVALS])
         alike = (f"the commit made the same change at {same}, and that stays",) if same else ()
         attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused, *alike))
         self.ledger.weigh([attempt])

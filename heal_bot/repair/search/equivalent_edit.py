@@ -16,6 +16,7 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.reversal import survey_change
 
@@ -25,6 +26,20 @@ _SHARE = 0.05
 # How many that pass are compared, and on how many calls at least.
 _COMPARED = 12
 _CALLS = 8
+
+
+def search_history(
+    run: Run, cluster: Cluster, session: Session, ledger: AttemptLog, rules: Sequence[Proposer]
+) -> Iterator[Attempt]:
+    """What lets the code of a commit do what the code before it did, and what puts that back."""
+    for number, reversal in enumerate(find_reversals(run, cluster, session, ledger)):
+        # Where several parts can go back, nobody knows which of them is the fault.
+        small = None if number else find_equivalent(run, cluster, session, ledger, rules, reversal)
+        if small is not None:
+            yield small
+            if cluster.id in ledger.suggestions:
+                return
+        yield reversal
 
 
 def find_equivalent(
