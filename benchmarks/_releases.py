@@ -50,7 +50,8 @@ def demand(argv: list[str], cwd: Path, **env: str) -> str:
 
 def sdist(name: str) -> Path:
     """The release unpacked below BUILD; downloaded once, its hash checked each time."""
-    version, sha256 = TABLE["releases"][name].values()
+    pin = TABLE["releases"][name]
+    version, sha256 = pin["version"], pin["sha256"]
     archive = BUILD / f"{name}-{version}.tar.gz"
     if not archive.is_file():
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -75,7 +76,7 @@ def environment(name: str, *wanted: str) -> Path:
 
 
 def make_environment(folder: Path, wanted: Sequence[str], python: str = sys.executable) -> Path:
-    """The same in a folder, of another Python."""
+    """The Python of an environment in a folder, which is made once for what is wanted."""
     stamp, program = folder / "ready", folder / "bin/python"
     if not stamp.is_file() or stamp.read_text() != "\n".join(wanted):
         folder.parent.mkdir(parents=True, exist_ok=True)

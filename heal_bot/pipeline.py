@@ -201,7 +201,7 @@ def _reproduce(
 
 
 def _add_suspects(run: Run, outcome: Outcome, tree: Tree, told: Sequence[Failure]) -> Outcome:
-    """The outcome, with those whom the report's tracebacks and names of tests make suspects."""
+    """The outcome with suspects, found by the report's tracebacks and test names alone."""
     nothing = SuiteRun((), (), SuiteEnd.CRASHED, 0.0, Isolation("none", ()), outcome.reason)
     red = tuple(Reproduced(failure, FailureStatus.CONFIRMED) for failure in told)
     baseline = Baseline(red, nothing, 0)

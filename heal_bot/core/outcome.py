@@ -385,7 +385,7 @@ class OutcomeRecord(Record):
     not_shown: Sentences = ()
     choices: Annotated[tuple[ChoiceRecord, ...], Field(max_length=2)] = ()
     question: QuestionRecord | None = None
-    limit: Literal["", "token", "call", "spending", "attempt", "time"] = ""
+    limit: Literal["", "token", "model call", "spending", "attempt", "time"] = ""
 
     @model_validator(mode="after")
     def _asks_between_choices(self) -> OutcomeRecord:

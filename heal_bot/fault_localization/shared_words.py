@@ -17,6 +17,7 @@ from math import log, sqrt
 from heal_bot.core.model import Failure, Target
 from heal_bot.fault_localization import failure_evidence
 from heal_bot.fault_localization.target_index import Places
+from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What says nothing of what code is about: Python's own words and those of any test.
@@ -27,7 +28,7 @@ _COMMON = frozenset(
     """.split()  # noqa: SIM905
 )
 _TESTS = 50
-_FILES = 1_000
+_FILES = 200
 _FILE = 200_000
 _MESSAGE = 3_000
 _SHOWN = 3
@@ -70,9 +71,7 @@ def collect_words(failures: Sequence[Failure], places: Places) -> Query:
 def find_common(places: Places) -> frozenset[str]:
     """The words that more than half of the test files have: they tell nothing of a test."""
     read = (path for path in places.tests()[:_FILES] if path.endswith(".py"))
-    documents = [
-        split_words(places.tree.read(path)[:_FILE].decode(errors="replace")) for path in read
-    ]
+    documents = [split_words(read_text(places.tree, path)[:_FILE]) for path in read]
     counts = Counter(word for words in documents for word in words)
     most = (1 + len(documents)) / 2
     return frozenset(word for word, files in counts.items() if files > most)

@@ -13,6 +13,7 @@ from heal_bot.core.model import (
     Outcome,
     PackageChange,
     Regression,
+    Suite,
     Target,
 )
 from heal_bot.core.statuses import FailureStatus
@@ -43,10 +44,15 @@ def list_checks(record: OutcomeRecord) -> tuple[str, ...]:
     """What each check said, and what was missing, as far as `not_shown` does not."""
     if (found := record.certificate) is None:
         return ()
-    said = [] if found.full_suite.complete else ["the whole suite did not run with the patch"]
+    suite = found.environment.suite
+    said = [] if found.full_suite.complete else [_tell_partial(suite, "patch")]
     said += [f"check {gate.name}: {gate.result}" for gate in found.gates]
     said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
     return tuple(line for line in said if line not in record.not_shown)
+
+
+def _tell_partial(suite: Suite, change: str) -> str:
+    return f"the {suite.said or 'whole suite'} did not run with the {change}"
 
 
 def list_culprits(record: OutcomeRecord) -> Iterator[str]:
@@ -145,7 +151,7 @@ def _not_shown(
         missing = certificate.isolation.missing
         if not certificate.full_suite.complete:
             change = "patch" if outcome.certificate else "change"
-            yield f"the whole suite did not run with the {change}"
+            yield _tell_partial(certificate.environment.suite, change)
         for name, result in certificate.gates:
             if result.startswith(_OPEN):
                 yield f"check {name}: {result}"

@@ -20,7 +20,7 @@ from landlockpy import Ruleset
 
 from heal_bot.sandbox.job_spec import Job, Limits
 from heal_bot.sandbox.landlock import allow_own
-from heal_bot.sandbox.prctl import LIBC, PR_SET_DUMPABLE, checked, prctl
+from heal_bot.sandbox.prctl import LIBC, PR_SET_DUMPABLE, check_result, prctl
 
 SETUP_FAILED = 126
 # Written to the error pipe just before exec: without it the program never ran.
@@ -190,7 +190,7 @@ def give_way(nice: int) -> None:
 def apply_landlock(rules: int) -> None:
     """Hold this process to the Landlock rules behind a descriptor, for good."""
     call = ctypes.c_long(_RESTRICT_SELF)
-    checked(LIBC.syscall(call, ctypes.c_int(rules), ctypes.c_uint(0)), "landlock")
+    check_result(LIBC.syscall(call, ctypes.c_int(rules), ctypes.c_uint(0)), "landlock")
 
 
 def limit_resources(limits: Limits, others: int) -> None:
@@ -211,7 +211,7 @@ def limit_resources(limits: Limits, others: int) -> None:
 
 def _private_network() -> None:
     """A network namespace that holds nothing but its own loopback."""
-    checked(LIBC.unshare(_CLONE_NEWNET), "unshare network")
+    check_result(LIBC.unshare(_CLONE_NEWNET), "unshare network")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         request = struct.pack("16sh14x", b"lo", 0)
         _, flags = struct.unpack("16sh14x", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))
@@ -233,7 +233,7 @@ def _drop_capabilities() -> None:
         except OSError:
             break
     header = struct.pack("Ii", 0x20080522, 0)
-    checked(LIBC.capset(header, b"\0" * 24), "capset")
+    check_result(LIBC.capset(header, b"\0" * 24), "capset")
 
 
 def load_filter(bpf: bytes) -> None:
@@ -254,7 +254,7 @@ def install_notify_filter(bpf: bytes, door: int) -> None:
         ctypes.c_ulong(_NEW_LISTENER),
         ctypes.byref(program),
     )
-    checked(calls, "seccomp listener")
+    check_result(calls, "seccomp listener")
     socket.send_fds(outside, [b"+"], [calls])
     # Nobody inside may hold it: whoever does could answer for the proxy.
     os.close(calls)

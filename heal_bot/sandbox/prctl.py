@@ -11,7 +11,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def checked(result: int, what: str) -> None:
+def check_result(result: int, what: str) -> None:
     """OSError where a call of libc returned that it failed."""
     if result < 0:
         code = ctypes.get_errno()
@@ -21,7 +21,9 @@ def checked(result: int, what: str) -> None:
 def prctl(option: int, argument: int, pointer: object = 0) -> None:
     """prctl(2); OSError on failure."""
     none = ctypes.c_ulong(0)
-    checked(LIBC.prctl(option, ctypes.c_ulong(argument), pointer, none, none), f"prctl {option}")
+    check_result(
+        LIBC.prctl(option, ctypes.c_ulong(argument), pointer, none, none), f"prctl {option}"
+    )
 
 
 def become_private() -> None:

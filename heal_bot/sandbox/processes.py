@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import select
 import signal
 import time
 from collections.abc import Callable, Iterable
@@ -158,15 +157,15 @@ def _kill_all(find: Callable[[dict[int, Process]], Iterable[int]], looks: int) -
 
 def _reap(pid: int, seconds: float) -> None:
     """Wait for a child, and kill one that takes longer; a second more, then it is left."""
-    watched = os.pidfd_open(pid)
-    try:
+    with contextlib.suppress(ChildProcessError, ProcessLookupError):
         for patience in (seconds, 1.0):
-            if select.select([watched], [], [], patience)[0]:
-                os.waitpid(pid, 0)
-                return
+            end = time.monotonic() + patience
+            # A descriptor to wait on may be what there is none of when processes are killed.
+            while time.monotonic() < end:
+                if os.waitpid(pid, os.WNOHANG)[0]:
+                    return
+                time.sleep(0.0005)
             os.kill(pid, signal.SIGKILL)
-    finally:
-        os.close(watched)
 
 
 def available_memory() -> int:

@@ -115,11 +115,14 @@ def _make_found(path: str, version: Version, known: frozenset[str], node: ast.AS
 def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
     """The parts by their paths, the likeliest first; files that do not parse have none."""
     old, new = _Side(), _Side()
-    for one in changes:
+    # Of deleted files as many as there is room for beside the others.
+    for one in sorted(changes, key=lambda one: not one.after):
         with contextlib.suppress(*_UNREADABLE):
             was, then, now = map(Version.of, (one.before, one.after, one.now))
             former, left, present = (_list_functions(v.tree) for v in (was, then, now))
-            old.read(one.path, was, _select_changed(former, left))
+            gone = _select_changed(former, left)
+            if one.after or old.functions + len(gone) <= _FUNCTIONS:
+                old.read(one.path, was, gone)
             brought = _select_changed(left, former)
             still = {n: f for n, f in present.items() if n in brought and _same(f, brought[n])}
             new.read(one.path, now, still)
@@ -172,7 +175,8 @@ def _select_changed(some: dict[str, Function], others: dict[str, Function]) -> d
 def _list_known(tree: ast.Module) -> frozenset[str]:
     """The names that mean something in each function of a module."""
     top = (n for one in tree.body for n in ([one] if isinstance(one, Function) else ast.walk(one)))
-    return frozenset((*dir(builtins), *(name for node in top for name in list_names(node))))
+    names = (name.partition(".")[0] for node in top for name in list_names(node))
+    return frozenset((*dir(builtins), *names))
 
 
 def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]]]:

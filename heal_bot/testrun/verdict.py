@@ -105,7 +105,7 @@ def find_results(results: Mapping[str, CaseResult], test: str) -> list[CaseResul
     """The results of an id, or of all tests below it when it names a file or a class."""
     if test in results:
         return [results[test]]
-    if "[" in test:
+    if "[" in test.partition("::")[2]:
         return []
     return [r for name, r in results.items() if name.startswith((test + "::", test + "["))]
 

@@ -214,7 +214,7 @@ def _changed(file: ChangedFile) -> Iterator[_Pair]:
 def is_touched(test: str, tree: Tree) -> bool:
     """Whether the commits under test changed the function of a test."""
     lines = tree.changed_lines().get(test.partition("::")[0], frozenset())
-    target = find_test(tree, test)
+    target = find_test(tree, test) if lines else None
     if target is None:
         return bool(lines)
     return any(target.first_line <= line <= target.last_line for line in lines)

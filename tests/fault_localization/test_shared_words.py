@@ -64,6 +64,17 @@ def test_words_that_most_test_files_have_are_not_shown(tmp_path: Path) -> None:
     assert _match(tmp_path, common=common)["price"].body == _match(tmp_path)["price"].body
 
 
+def test_a_test_file_that_is_a_link_has_no_words(tmp_path: Path) -> None:
+    class Linked(FolderTree):
+        def read(self, path: str) -> bytes:
+            if path == "tests/test_link.py":
+                raise KeyError(path)
+            return super().read(path)
+
+    Linked.of(tmp_path, {f"tests/test_{n}.py": "price" for n in ("a", "link")})
+    assert shared_words.find_common(Places(Linked(tmp_path))) == frozenset()
+
+
 def test_the_message_counts_as_well(tmp_path: Path) -> None:
     assert "grams" in _match(tmp_path, "assert 3 grams == 4 grams")["weigh"].shared
 

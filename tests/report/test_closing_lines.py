@@ -94,7 +94,7 @@ def test_without_a_patch_the_next_step_fits_the_end(status: str, stopped: str, w
         ("time", "   or heal again with a higher --max-minutes"),
         ("attempt", "   or heal again with a higher --max-attempts"),
         ("spending", "   or heal again with a higher --max-usd"),
-        ("call", ""),
+        ("model call", ""),
     ],
 )
 def test_a_limit_that_ended_the_search_is_named_with_the_option_that_helps(

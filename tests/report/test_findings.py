@@ -177,6 +177,11 @@ def test_the_tests_of_a_command_are_not_called_the_suite() -> None:
     record = flatten(outcome)
     assert record.certificate is not None
     assert record.certificate.environment.suite == env.suite
+    part = replace(outcome.certificate, full_suite=replace(CERTIFICATE.full_suite, complete=False))
+    record = flatten(replace(outcome, certificate=part))
+    left = "the tests of `pytest tests/unit` did not run with the patch"
+    assert left in record.not_shown
+    assert not any("did not run" in line for line in list_checks(record))
 
 
 @pytest.mark.parametrize(

@@ -168,3 +168,16 @@ def test_what_a_later_commit_took_is_not_lost_by_this_one() -> None:
 def test_a_commit_of_many_functions_is_not_looked_through() -> None:
     many = "".join(f"def f{n}(b):\n    b.go()\n    b.run({n})\n\n\n" for n in range(100))
     assert _restore({"m.py": (many, many.replace("    b.go()\n", ""))}) == []
+
+
+def test_a_large_file_that_a_commit_deleted_leaves_the_others_to_look_through() -> None:
+    many = "".join(f"def f{n}(b):\n    b.run({n})\n\n\n" for n in range(100))
+    lost = "def a(b):\n    b.go()\n    b.run()\n"
+    now = lost.replace("    b.go()\n", "")
+    files = {"old.py": (many, ""), "m.py": (lost, now)}
+    assert lost in _restore(files)
+
+
+def test_what_an_import_of_a_submodule_binds_is_known() -> None:
+    lost = "import os.path\n\n\ndef a(b):\n    os.remove(b)\n    b.run()\n"
+    assert lost in _restore({"m.py": (lost, lost.replace("    os.remove(b)\n", ""))})

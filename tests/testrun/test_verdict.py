@@ -41,3 +41,9 @@ def test_a_change_is_not_to_blame_for_tests_that_were_not_run(
 def test_the_judge_in_the_sandbox_stops_after_as_many_broken_tests_as_the_verdict_thinks() -> None:
     judge = Path(verdict.__file__).with_name("agent") / "_heal_judge.py"
     assert f"_ENOUGH_BROKEN = {verdict.ENOUGH_BROKEN}\n" in judge.read_text()
+
+
+def test_a_bracket_in_a_path_makes_no_parameter_of_what_lies_below() -> None:
+    known = {name: CaseResult(name, "passed") for name in ("[a]/t.py::C::test_x", "[a]/t.py::y")}
+    for name, number in (("[a]/t.py", 2), ("[a]/t.py::C", 1), ("[a]/t.py::C::test_x[1]", 0)):
+        assert len(verdict.find_results(known, name)) == number

@@ -79,6 +79,14 @@ class Box(Base):
 
 def guarded(n):
     return n
+
+class Odd(type):
+    def __eq__(self, other):
+        raise RuntimeError("classes are not compared")
+
+class One(metaclass=Odd):
+    pass
+ONE = One()
 """
 TESTS = """\
 import asyncio, pytest, m

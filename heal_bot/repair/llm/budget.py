@@ -57,7 +57,7 @@ class Budget:
         """
         if self._calls >= self.calls:
             made = f"{count(self.calls, 'model call')} made, as many as allowed"
-            raise self._over(run, model, "call", made)
+            raise self._over(run, model, "model call", made)
         allowed, estimate = max_tokens, input_tokens
         input_tokens = math.ceil(estimate * self._denser)
         while allowed >= min(_LEAST_ANSWER, max_tokens):

@@ -34,7 +34,7 @@ _PARTIAL = 30
 # Why a search ended, the weightiest word last: of several clusters that one counts.
 _ENDS = ("done", "exhausted", "stuck", "budget", "interrupted")
 # And which limit a spent budget is one of, the weightiest last too.
-_LIMITS = ("", "token", "call", "spending", "attempt", "time")
+_LIMITS = ("", "token", "model call", "spending", "attempt", "time")
 
 
 @dataclass(slots=True)

@@ -218,7 +218,7 @@ def regrouped(scope: MutationContext) -> Iterator[Mutation]:
                 yield site.put(node, grouped, 2.2)
 
 
-def upwards(scope: MutationContext) -> Iterator[Mutation]:
+def round_up(scope: MutationContext) -> Iterator[Mutation]:
     """Every rounded division, rounded up instead: `count // size` to `-(-count // size)`, 2.0.
 
     Also from `int(count / size)` and `round(count / size)`. The form with two signs needs no

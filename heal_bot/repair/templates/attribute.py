@@ -185,7 +185,7 @@ def extensions(scope: MutationContext) -> Iterator[Mutation]:
                 yield site.put(node, Text(f"{node.id}.{attr}"), 3.0)
 
 
-def chained(scope: MutationContext) -> Iterator[Mutation]:
+def exchange_calls(scope: MutationContext) -> Iterator[Mutation]:
     """Two methods called one after the other change places, as in `s.strip().split()`: 1.9."""
     site = scope.site
     for node in site.nodes:

@@ -282,7 +282,7 @@ def missing_jumps(scope: MutationContext) -> Iterator[Mutation]:
             yield from after(site, node.body[-1], (word,), 2.6)
 
 
-def carried(scope: MutationContext) -> Iterator[Mutation]:
+def carry_values(scope: MutationContext) -> Iterator[Mutation]:
     """A loop goes on from where it began: `yield step(x)` to `x = step(x)` and `yield x`, 2.6.
 
     Only where the loop makes a value of a name, and never sets that name.

@@ -218,14 +218,14 @@ def _outer(scope: MutationContext) -> Iterator[tuple[str, str]]:
                         yield name, code
 
 
-def _is_filling(parent: ast.AST) -> bool:
-    """Whether a name's place puts something into its value: `name.add(x)`, `name[key] = x`.
+def _is_filling(node: ast.AST) -> bool:
+    """Whether a node puts something into a value: `name.add(x)`, `name[key] = x`.
 
     So does a method that is kept to be called: `add = name.add`.
     """
-    if isinstance(parent, ast.Subscript):
-        return not isinstance(parent.ctx, ast.Load)
-    return isinstance(parent, ast.Attribute) and parent.attr in _FILLING
+    if isinstance(node, ast.Subscript):
+        return not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Attribute) and node.attr in _FILLING
 
 
 def _filling(name: str, value: ast.expr) -> str:

@@ -16,11 +16,11 @@ for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _PLAIN = {"staticmethod", "classmethod", "property"}
 # What runs in part, and where it has its code.
-_RUNNING = {
-    types.GeneratorType: "gi_code",
-    types.CoroutineType: "cr_code",
-    types.AsyncGeneratorType: "ag_code",
-}
+_RUNNING = (
+    (types.GeneratorType, "gi_code"),
+    (types.CoroutineType, "cr_code"),
+    (types.AsyncGeneratorType, "ag_code"),
+)
 
 
 class Unsound(Exception):
@@ -49,8 +49,8 @@ class Swapper:
                 if code.co_filename.startswith(prefix):
                     by_id = self.functions.setdefault(code.co_filename, {})
                     by_id.setdefault(id(code), []).append(thing)
-            elif kind in _RUNNING:
-                self.running.add(id(getattr(thing, _RUNNING[kind])))
+            # By identity: to hash or compare a class runs what its metaclass defines.
+            self.running.update(id(getattr(thing, name)) for one, name in _RUNNING if kind is one)
 
     def prepare(self, edit):
         """Do what depends on the target alone, once, in the process all forks come from."""
