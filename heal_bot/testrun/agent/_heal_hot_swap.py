@@ -15,12 +15,6 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _PLAIN = {"staticmethod", "classmethod", "property"}
-# What runs in part, and where it has its code.
-_RUNNING = (
-    (types.GeneratorType, "gi_code"),
-    (types.CoroutineType, "cr_code"),
-    (types.AsyncGeneratorType, "ag_code"),
-)
 
 
 class Unsound(Exception):
@@ -50,7 +44,12 @@ class Swapper:
                     by_id = self.functions.setdefault(code.co_filename, {})
                     by_id.setdefault(id(code), []).append(thing)
             # By identity: to hash or compare a class runs what its metaclass defines.
-            self.running.update(id(getattr(thing, name)) for one, name in _RUNNING if kind is one)
+            elif kind is types.GeneratorType:
+                self.running.add(id(thing.gi_code))
+            elif kind is types.CoroutineType:
+                self.running.add(id(thing.cr_code))
+            elif kind is types.AsyncGeneratorType:
+                self.running.add(id(thing.ag_code))
 
     def prepare(self, edit):
         """Do what depends on the target alone, once, in the process all forks come from."""
