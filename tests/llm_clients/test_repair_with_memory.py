@@ -171,7 +171,7 @@ def test_a_spent_budget_ends_the_repair_between_two_calls(play, bench) -> None:
     assert scene.statuses == ["unchanged"]
     assert len(bench.server.requests) == 1
     assert "1 model call made, as many as allowed" in scene.proposer.notes[0]
-    assert (scene.ledger.stopped, scene.ledger.limit) == ("budget", "call")
+    assert (scene.ledger.stopped, scene.ledger.limit) == ("budget", "model call")
 
 
 def test_without_a_price_the_token_cap_rules_and_it_is_said(play, bench) -> None:
