@@ -36,7 +36,7 @@ from heal_bot.fault_localization import collection_suspects
 from heal_bot.history import bisection, package_bisection
 from heal_bot.history.changes import find_changes
 from heal_bot.junit import excluded_failures, reader, reported_tests, selected_tests
-from heal_bot.ports import Critic, Lab, Proposer, RunContext, Runner, Store, Tree, Workspace
+from heal_bot.ports import Brief, Critic, Lab, Proposer, RunContext, Runner, Store, Tree, Workspace
 from heal_bot.repair.search import scheduler
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits
@@ -107,7 +107,7 @@ def heal(
     lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
     ledger = _open_log(context, found, remembered, lab, seen.remark, limits.min_confidence)
-    panel = Panel(run, edges.critics, clusters, context.tree, lab, baseline.passed)
+    panel = Panel(run, edges.critics, _brief_critics(context.tree, found), lab)
     judge = partial(open_session, context, baseline)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
@@ -139,6 +139,15 @@ def _set_aside(
     if why := excluded_failures.explain_doctests(left.report):
         return Outcome(request, OutcomeStatus.EXPLAINED, "done", why, left.report)
     return left.report
+
+
+def _brief_critics(tree: Tree, found: RunFindings) -> Brief:
+    """What critics know of a run: all of its failures, and the commits that broke them."""
+    failures = tuple(failure for cluster in found.clusters for failure in cluster.failures)
+    return Brief(
+        Cluster("review", failures, ()), tree,
+        regressions=found.history.regressions, passed=found.baseline.passed,
+    )  # fmt: skip
 
 
 def _hear_suggestion(ledger: AttemptLog, history: History, panel: Panel) -> None:

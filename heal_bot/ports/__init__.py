@@ -31,7 +31,6 @@ from heal_bot.core.model import (
     Regression,
     Removal,
     RunHints,
-    Search,
     Spectrum,
     SuiteRun,
     Verdict,
@@ -263,7 +262,6 @@ class Brief:
     cluster: Cluster
     tree: Tree
     attempts: tuple[Attempt, ...] = ()
-    searches: tuple[Search, ...] = ()
     partial: tuple[Attempt, ...] = ()
     lessons: tuple[str, ...] = ()
     instruction: str = ""
@@ -317,13 +315,10 @@ class Recall(Protocol):
 class Critic(Protocol):
     """A second opinion on a confirmed patch; it can refuse and raise questions, never approve."""
 
-    def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
-        passed: frozenset[str],
-    ) -> Opinion:  # fmt: skip
+    def opinion(self, run: Run, confirmed: Confirmed, brief: Brief, lab: Lab) -> Opinion:
         """What a reviewer should look at, in sentences; empty when nothing was found.
 
-        `passed` are the tests that pass with and without the patch.
+        The cluster of `brief` has the failures of the whole run.
         """
 
 

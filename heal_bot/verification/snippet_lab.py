@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Cluster, Confirmed, Edit, Opinion, Verdict
+from heal_bot.core.model import Confirmed, Edit, Opinion, Verdict
 from heal_bot.core.statuses import VerdictStatus
-from heal_bot.ports import Critic, Lab, Observed, RunContext, Tree
+from heal_bot.ports import Brief, Critic, Lab, Observed, RunContext
 from heal_bot.source import edit
 
 
@@ -32,10 +32,8 @@ class Panel:
 
     run: Run
     critics: Sequence[Critic]
-    clusters: Sequence[Cluster]
-    tree: Tree
+    brief: Brief
     lab: Lab
-    passed: frozenset[str] = frozenset()
 
     def heard(self, verified: Confirmed | Verdict) -> Confirmed | Verdict:
         """The patch with what its critics ask among its doubts, or why it is refused."""
@@ -56,9 +54,5 @@ class Panel:
         return next((o.refusal for o in self._opinions(confirmed) if o.refusal), "")
 
     def _opinions(self, confirmed: Confirmed) -> list[Opinion]:
-        run = self.run
-        asked = (critic for critic in self.critics if not run.over())
-        return [
-            one.opinion(run, confirmed, self.clusters, self.tree, self.lab, self.passed)
-            for one in asked
-        ]
+        asked = (critic for critic in self.critics if not self.run.over())
+        return [one.opinion(self.run, confirmed, self.brief, self.lab) for one in asked]

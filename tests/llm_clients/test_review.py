@@ -46,8 +46,8 @@ class Room:
         """What becomes of the patch after a critic answered."""
         self.stage.server.plays(*(says("claude", text) for text in answers))
         critic = ModelCritic([self.stage._model("claude", 20.0)], budget or Budget())
-        clusters = [self.stage._cluster("test_round")]
-        panel = Panel(self.run, [critic], clusters, self.stage.tree, self.lab)
+        brief = Brief(self.stage._cluster("test_round"), self.stage.tree)
+        panel = Panel(self.run, [critic], brief, self.lab)
         return panel.heard(self.confirmed())
 
     def opinions(self, *answers: str, budget: Budget | None = None) -> tuple[str, ...]:

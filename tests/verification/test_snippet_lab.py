@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Certificate, Cluster, Confirmed, Edit, Opinion, Patch, SuiteTotals
-from heal_bot.ports import Lab, Observed, Tree
+from heal_bot.ports import Brief, Lab, Observed
 from heal_bot.verification.snippet_lab import Panel
 from tests.fakes import ENVIRONMENT, ISOLATION, SHA, FolderTree, quiet_run
 
@@ -26,10 +26,7 @@ class Asking:
 
     read: list[Patch] = field(default_factory=list)
 
-    def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
-        passed: frozenset[str],
-    ) -> Opinion:  # fmt: skip
+    def opinion(self, run: Run, confirmed: Confirmed, brief: Brief, lab: Lab) -> Opinion:
         self.read.append(confirmed.patch)
         return Opinion(questions=("why?",))
 
@@ -39,7 +36,7 @@ def test_what_was_heard_is_not_reviewed_and_paid_for_again(tmp_path: Path) -> No
     certificate = Certificate(SHA, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, True)
     unheard = Confirmed(Patch(SHA, (), "", (), ("t",), ()), certificate)
     critic, run = Asking(), quiet_run()[0]
-    panel = Panel(run, (critic,), (), FolderTree(tmp_path), NoLab())
+    panel = Panel(run, (critic,), Brief(Cluster("c", (), ()), FolderTree(tmp_path)), NoLab())
     heard = panel.heard(unheard)
     assert isinstance(heard, Confirmed)
     assert heard.objections == ("why?",)

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from heal_bot.core.errors import HealBotError, LLMError
 from heal_bot.core.events import ModelSpoke, Noted, Run
-from heal_bot.core.model import Cluster, Confirmed, Opinion, Patch, Suspect, Target
+from heal_bot.core.model import Confirmed, Opinion, Patch, Suspect, Target
 from heal_bot.core.text import Secret, clip, one_line, redact
-from heal_bot.ports import Brief, Lab, Observed, Tree
+from heal_bot.ports import Brief, Lab, Observed
 from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.answer_parser import ReplyError
 from heal_bot.repair.llm.budget import Budget
@@ -71,21 +71,18 @@ class ModelCritic:
     budget: Budget
     secrets: tuple[Secret, ...] = ()
 
-    def opinion(
-        self, run: Run, confirmed: Confirmed, clusters: Sequence[Cluster], tree: Tree, lab: Lab,
-        passed: frozenset[str],
-    ) -> Opinion:  # fmt: skip
+    def opinion(self, run: Run, confirmed: Confirmed, brief: Brief, lab: Lab) -> Opinion:
         """Questions of the critic, and claims that do not hold with the patch."""
         patch = confirmed.patch
         suspects = tuple(
             Suspect(edit.target, 1.0, ("changed by the patch",)) for edit in patch.edits
         )
-        failures = tuple(f for c in clusters for f in c.failures if f.test in patch.fixed)
-        brief = Brief(Cluster("review", failures, suspects), tree, passed=passed)
+        failures = tuple(one for one in brief.cluster.failures if one.test in patch.fixed)
+        cluster = replace(brief.cluster, failures=failures, suspects=suspects)
         nonce = f"{run.rng.getrandbits(64):016x}"
-        facts = gather_facts(brief)
-        prompter = Prompter(brief.cluster, facts, nonce, self.secrets)
-        patched = Prompter(brief.cluster, _patched(facts, patch), nonce, self.secrets)
+        facts = gather_facts(replace(brief, cluster=cluster))
+        prompter = Prompter(cluster, facts, nonce, self.secrets)
+        patched = Prompter(cluster, _patched(facts, patch), nonce, self.secrets)
         for model in self.models:
             review = self._answer(run, model, partial(patched.review, patch.diff), Review)
             if review is not None:

@@ -12,6 +12,7 @@ import pytest
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
     Certificate,
+    ChangedFile,
     Cluster,
     Confirmed,
     Cost,
@@ -19,9 +20,10 @@ from heal_bot.core.model import (
     Failure,
     Opinion,
     Patch,
+    Regression,
     SuiteTotals,
 )
-from heal_bot.ports import Observed
+from heal_bot.ports import Brief, Observed
 from heal_bot.ports.language_model import Message, Reply
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.patch_review import ModelCritic
@@ -83,9 +85,13 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     cluster, reader = Cluster("c", (Failure(TEST, "E", ""),), ()), Reader()
     critic = ModelCritic([reader], Budget())
     confirmed = Confirmed(patch, certificate)
-    found = critic.opinion(quiet_run()[0], confirmed, [cluster], tree, NoLab(), frozenset())
+    files_of_commit = (ChangedFile("m.py", b"LIMIT = 9\n", SOURCE.encode()),)
+    broke = Regression("2" * 40, "3" * 40, "Shorter cuts", (TEST,), True, files_of_commit)
+    brief = Brief(cluster, tree, regressions=(broke,))
+    found = critic.opinion(quiet_run()[0], confirmed, brief, NoLab())
     assert found == Opinion()
     (prompt,) = reader.read
     assert shown in prompt
     assert "as it is with the patch" in prompt
     assert prompt.count(shown) == 1
+    assert "(Shorter cuts) broke this test" in prompt
