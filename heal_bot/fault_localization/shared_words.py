@@ -20,11 +20,12 @@ from heal_bot.fault_localization.target_index import Places
 from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# What says nothing of what code is about: Python's own words and those of any test.
+# What says nothing of what code is about: Python's own words, those of any test, and of English.
 _COMMON = frozenset(
     """
     self cls the and def for not in is of to if return assert test tests none true false import
-    from class with as or an be it this that else elif raise str int list dict len
+    from class with as or an be it this that else elif raise str int list dict len bool
+    has have had can no on at by when then than are was were do does but so its what how any all
     """.split()  # noqa: SIM905
 )
 _TESTS = 50

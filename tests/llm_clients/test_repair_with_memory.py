@@ -62,7 +62,7 @@ def _blocks(body):
     [
         ("```python\ndef round_cents(value:\n    return 1\n```", "no Python definition"),
         ("I would rather talk about the weather.", "no Python definition"),
-        ("```python\ndef other():\n    return 1\n```", "none of the functions shown"),
+        ("```python\ndef other():\n    return 1\n```", "nothing that may change"),
         ("```python\ndef round_cents(value):\n    return math.floor(value * 100) / 100\n```", ""),
         ("x" * 500_000, "characters"),
         ("```python\ndef round_cents(value):\n    return " + "(" * 5000, "no Python definition"),
@@ -260,12 +260,12 @@ HOSTILE_REPLIES = {
     ),
     "tests deleted": (
         "```python\n# tests/test_shop.py::test_round\ndef test_round():\n    pass\n```",
-        "none of the functions shown",
+        "nothing that may change",
     ),
     "class": ("```python\nclass Cart:\n    pass\n```", "defines"),
     "another file": (
         "```python\n# ../../etc/cron.py::round_cents\ndef other(value):\n    return 1\n```",
-        "none of the functions shown",
+        "nothing that may change",
     ),
 }
 

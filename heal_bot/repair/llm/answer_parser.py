@@ -84,7 +84,7 @@ def parse_answer(
         chosen[target] = (_source(found, target, secrets), wanted)
     if not chosen:
         names = one_line(", ".join(dict.fromkeys(strangers)), 200) or "nothing"
-        raise ReplyError(f"the reply defines {names}, which is none of the functions shown")
+        raise ReplyError(f"the reply defines {names}, which is nothing that may change")
     edits = _edits(chosen, texts, exact=made)
     if not edits:
         raise ReplyError("the proposed code is the same as the current code")

@@ -1,4 +1,4 @@
-"""A program that runs one test and prints the local variables whenever a line is reached.
+"""A program that runs one test and prints the local variables, if any, where a line is reached.
 
 Of many times it shows the first and the last few. Behind them it prints what the test failed with,
 whose values pytest and unittest shorten otherwise.
@@ -6,8 +6,8 @@ whose values pytest and unittest shorten otherwise.
 
 from __future__ import annotations
 
-# How the output begins where the line was reached.
-REACHED = "time 1 :"
+# How each row begins that shows variables.
+REACHED = "time "
 # What stands before the message.
 WHOLE = "--- the message in full ---"
 _PROGRAM = """
@@ -34,15 +34,16 @@ def at_line(frame, event, argument):
     if event == "line" and frame.f_lineno == LINE and times < 1000:
         times += 1
         rows = []
-        # What the rewriting of assertions keeps its values in begins with an @.
-        named = [item for item in frame.f_locals.items() if item[0][:1] != "@"]
+        # What the rewriting of assertions keeps its values in begins with an @, the iterator of
+        # a generator with a dot.
+        named = [item for item in frame.f_locals.items() if item[0][:1] not in "@."]
         for name, value in named[:20]:
             try:
                 rows.append(name + " = " + show.repr(value))
             except Exception as error:
                 rows.append(name + ": " + type(error).__name__ + " in its repr")
-        said = (times, "; ".join(rows) or "no local variables")
-        if said[1] not in (row for _, row in (*seen, *newest)):
+        said = (times, "; ".join(rows))
+        if rows and said[1] not in (row for _, row in (*seen, *newest)):
             seen.append(said) if len(seen) < 4 else newest.append(said)
     return at_line
 
@@ -80,13 +81,15 @@ with contextlib.redirect_stdout(io.StringIO()) as said:
 rows = ["time " + str(number) + " : " + row for number, row in (*seen, *newest)]
 for row in rows:
     print(row)
-if seen and raised:
+if not times:
+    print("the line was not reached; pytest ended with", int(code))
+    print(said.getvalue()[-600:])
+elif not rows:
+    print("there are no local variables")
+if times and raised:
     print({whole!r})
     room = max(1000, ROOM - sum(map(len, rows)))
     print(raised[0][:room] + (" [cut here]" if raised[0][room:] else ""))
-if not seen:
-    print("the line was not reached; pytest ended with", int(code))
-    print(said.getvalue()[-600:])
 """
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import ChangedFile, Cluster, Origin, Target
-from heal_bot.core.text import count
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
 from heal_bot.repair.llm.attempt_feedback import word_lesson
@@ -27,10 +26,8 @@ from heal_bot.repair.llm.suspect_context import (
 from heal_bot.source import edit, functions, guard
 from heal_bot.source.references import References
 
-RULES = "rules"
 # Of so many suspects is told what they use and who calls them; those behind can be minor.
 FOLLOWED = 3
-_NAMED = 8
 # Characters of an `if` or `try` around imports that is shown.
 _CHOSEN = 800
 
@@ -68,7 +65,6 @@ class ContextFacts:
     texts: dict[str, str]
     files: tuple[tuple[str, str], ...]
     neighbours: tuple[str, ...]
-    tried: tuple[str, ...]
     remembered: tuple[str, ...]
     instruction: str
     base: str = ""
@@ -102,7 +98,6 @@ def gather_facts(brief: Brief) -> ContextFacts:
         texts=texts,
         files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
         neighbours=tuple(find_callers(chosen, references)),
-        tried=_tried(brief),
         remembered=tuple(filter(None, map(word_lesson, brief.lessons))),
         instruction=brief.instruction,
         base=_made(brief),
@@ -156,10 +151,11 @@ def _values(brief: Brief) -> tuple[str, str]:
     except HealBotError:
         # The prompt is good without them, and what broke here breaks the attempts as well.
         return "", ""
-    if (seen.how, seen.code) != ("exited", 0) or REACHED not in seen.output:
+    if (seen.how, seen.code) != ("exited", 0):
         return "", ""
     values, _, whole = seen.output.partition(WHOLE)
-    return f"{where.path}:{where.line} in {where.function}\n{values.strip()}", whole.strip()
+    told = f"{where.path}:{where.line} in {where.function}\n{values.strip()}"
+    return told if REACHED in values else "", whole.strip()
 
 
 def _made(brief: Brief) -> str:
@@ -231,32 +227,3 @@ def _imports(text: str) -> str:
             inner = any(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.walk(node))
             chosen += [said] if inner else []
     return "\n".join((*(f"{head}{', '.join(names)}" for head, names in kept.items()), *chosen))
-
-
-def _tried(brief: Brief) -> tuple[str, ...]:
-    """What the rules tried, in one paragraph; not where an edit passes, so that no one is led."""
-    failing = len(brief.cluster.failures)
-    counts: Counter[str] = Counter()
-    best: Counter[str] = Counter()
-    for search in brief.searches:
-        if search.proposer == RULES and search.best_fixed < failing:
-            name = f"{search.target.path}::{search.target.qualname}"
-            counts[name] += search.tried
-            best[name] = max(best[name], search.best_fixed)
-    named = [f"{tried} of {name}" for name, tried in counts.most_common(_NAMED)]
-    said = []
-    if named:
-        most = max(best.values())
-        said.append(
-            f"Small edits that fail: {', '.join(named)}; the best one fixes {most} of {failing}"
-            " tests."
-        )
-    accidents = [a for a in brief.attempts if a.candidate.proposer == RULES and a.verdict.fixed]
-    if accidents:
-        edited = Counter(e.target.qualname for a in accidents for e in a.candidate.edits)
-        where = ", ".join(name for name, _ in edited.most_common(_NAMED))
-        said.append(
-            f"{count(len(accidents), 'edit')} of {where} fixed some of the tests and broke or left"
-            " others: that they do is no sign that the fault is there."
-        )
-    return (" ".join(said),) if said else ()

@@ -22,9 +22,10 @@ from heal_bot.ports.language_model import Message
 from heal_bot.repair.llm.code_block_parser import THOUGHT
 from heal_bot.repair.llm.code_looks import SeenCode, cut_text
 from heal_bot.repair.llm.context_selection import select_facts
-from heal_bot.repair.llm.prompt_context import RULES, ContextFacts
+from heal_bot.repair.llm.prompt_context import ContextFacts
 
-VERSION = "8"
+VERSION = "9"
+_RULES = "rules"
 # What kept an attempt from being measured.
 _WHY = {
     Cause.CHANGE: "",
@@ -136,8 +137,8 @@ class Prompter:
 
         What is left out is named.
         """
-        # What the rules came upon is told in a paragraph of the context.
-        attempts = [attempt for attempt in attempts if attempt.candidate.proposer != RULES]
+        # Where rules fix some tests and break others is no sign that the fault is there.
+        attempts = [attempt for attempt in attempts if attempt.candidate.proposer != _RULES]
         many = len(attempts) + len(turns)
         last = len(_LEVELS) - 1
         for level in range(len(_LEVELS)):
@@ -184,7 +185,6 @@ class Prompter:
         return self._render(
             "context",
             shown=select_facts(facts, _LEVELS[level]),
-            tried=facts.tried,
             remembered=facts.remembered,
             instruction=facts.instruction,
             python=facts.python,

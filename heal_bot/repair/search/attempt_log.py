@@ -73,15 +73,10 @@ class AttemptLog:
 
     @property
     def searches(self) -> tuple[Search, ...]:
-        """The searches of all clusters."""
-        return self.searched("")
-
-    def searched(self, cluster: str) -> tuple[Search, ...]:
-        """The searches of one cluster, or of all for the empty id."""
+        """What each proposer tried by families of changes, target by target."""
         return tuple(
             Search(proposer, target, family, tried, best)
-            for (owner, target, proposer, family), (tried, best) in self._searches.items()
-            if not cluster or owner == cluster
+            for (_, target, proposer, family), (tried, best) in self._searches.items()
         )
 
     def seen(self, candidate: Candidate) -> str:
@@ -328,7 +323,6 @@ class Recollection:
             cluster=self.cluster,
             tree=ledger.tree,
             attempts=tuple(self._shown()),
-            searches=ledger.searched(self.cluster.id),
             partial=ledger.partial(self.cluster),
             lessons=ledger.memory.lessons,
             instruction=ledger.instruction,

@@ -189,3 +189,9 @@ def test_a_plugin_of_pytest_may_be_seen_and_not_changed(tmp_path) -> None:
     shown = show_code("m.py", brief, first=1, last=9)
     assert shown.shown.startswith("def f0():")
     assert shown.targets == ()
+
+
+def test_a_class_is_shown_with_its_decorators(plain: Brief, tmp_path) -> None:
+    text = "@dataclass\nclass Cart:\n    total: int = 0"
+    tree = FolderTree.of(tmp_path, {"cart.py": f"from dataclasses import dataclass\n\n{text}\n"})
+    assert show_code("cart.py", replace(plain, tree=tree), "Cart").shown == text

@@ -43,6 +43,16 @@ def test_the_values_of_a_failed_assertion_are_shown_in_full(
     assert len(done.stdout) < 6_000
 
 
+def test_where_there_are_no_variables_the_message_stands_alone(tmp_path: Path) -> None:
+    text = "def test():\n    raise ValueError(\n        [n for n in range(9)]\n    )\n"
+    (tmp_path / "test_a.py").write_text(text)
+    argv = [sys.executable, "-c", make_watcher("test_a.py", 2, "test_a.py::test")]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    said, _, message = done.stdout.partition(WHOLE)
+    assert said == "there are no local variables\n"
+    assert message.strip() == "[0, 1, 2, 3, 4, 5, 6, 7, 8]"
+
+
 def test_a_message_beyond_the_room_ends_early(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("def test():\n    raise ValueError('x' * 90_000)\n")
     argv = [sys.executable, "-c", make_watcher("test_a.py", 2, "test_a.py::test")]

@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.model import (
-    Attempt,
-    Candidate,
     ChangedFile,
     Cluster,
     Edit,
@@ -14,11 +12,9 @@ from heal_bot.core.model import (
     Frame,
     Origin,
     Regression,
-    Search,
     Spectrum,
     Suspect,
     Target,
-    Verdict,
 )
 from heal_bot.ports import Brief, Observed
 from heal_bot.repair.llm.local_variable_trace import WHOLE
@@ -100,15 +96,8 @@ def facts():
         for target in MONEY
         if target.qualname in {"round_cents", "round_cents.up", "Cart.total"}
     )
-    searches = (
-        Search("rules", suspects[0].target, "boundary", 400, 3),
-        Search("rules", suspects[0].target, "swap", 12, 1),
-        Search("rules", suspects[0].target, "default", 9, 6),
-        Search("rules", suspects[-1].target, "swap", 7, 6),
-        Search("claude", suspects[0].target, "minimal", 2, 0),
-    )
     cluster = Cluster("c1", (*failures, lost), suspects)
-    return gather_facts(Brief(cluster, MemoryTree(), searches=searches, lessons=("helped:f",)))
+    return gather_facts(Brief(cluster, MemoryTree(), lessons=("helped:f",)))
 
 
 def test_cases_of_one_test_share_its_source_and_fixtures(facts) -> None:
@@ -233,24 +222,7 @@ def test_the_run_that_shows_values_gives_the_whole_message_too() -> None:
     assert facts.python == "3.11.2"
 
 
-def test_what_the_rules_came_upon_is_one_paragraph() -> None:
-    cluster = Cluster("c", (Failure("t.py::t", "E", ""),), (Suspect(MONEY[0], 1.0),))
-    attempts = tuple(
-        Attempt(n, "c", Candidate((Edit(MONEY[0], ""),), who, "x"), Verdict("regression", fixed))
-        for n, (who, fixed) in enumerate(
-            [("rules", ("t.py::t",))] * 50 + [("rules", ()), ("claude", ("t.py::t",))]
-        )
-    )
-    (said,) = gather_facts(Brief(cluster, MemoryTree(), attempts=attempts)).tried
-    assert said.startswith("50 edits of round_cents fixed some of the tests")
-    assert "\n" not in said
-
-
-def test_what_the_rules_tried_and_fails_is_one_paragraph(facts) -> None:
-    assert facts.tried == (
-        "Small edits that fail: 412 of shop/money.py::round_cents; the best one fixes 3 of 6"
-        " tests.",
-    )
+def test_lessons_and_imports_are_told(facts) -> None:
     assert [said.split(" of ")[1] for said in facts.remembered] == ["f fixed a part"]
     assert facts.files == (("shop/money.py", "import math\nfrom shop.rates import rate"),)
 
