@@ -84,7 +84,7 @@ def _judged(clone: Clone) -> Iterator[tuple[Change, str, bool]]:
             if found >= _MOST or looked >= _LOOKED:
                 return
             tree: Any = CommitTree(clone, change.parent)
-            never = paths.find_plugins(tree)
+            never = paths.find_plugins(tree) | paths.find_entry_points(tree)
             if any(paths.is_protected(p) or paths.is_test(p) or p in never for p in change.sources):
                 continue
             try:

@@ -143,8 +143,8 @@ def recompute(
     candidate = Candidate(tuple(edits), "bundle", "bundle", undoes=undoes)
     if refusal := patch_policy.check_candidate(candidate, tree, patch_policy.MAX_EDITS_OF_ALL):
         raise BundleRefused(refusal)
-    if reaches := patch_policy.list_reaches(candidate, tree):
-        raise BundleRefused(f"{reaches[0]}: a person has to decide on that")
+    if decisions := patch_policy.list_decisions(candidate, tree):
+        raise BundleRefused(f"{decisions[0]}: a person has to decide on that")
     if undoes and len(edits) > patch_policy.MAX_EDITS:
         _check_reversal(tree, undoes, edits)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -82,19 +82,29 @@ def is_protected(path: str) -> bool:
 
 
 def find_plugins(tree: Tree) -> frozenset[str]:
-    """The files of the tree that its configuration names as pytest plugins or build backends."""
+    """The files of the tree that its configuration has pytest load, or builds it with."""
+    return _find_named(tree, _named)
+
+
+def find_entry_points(tree: Tree) -> frozenset[str]:
+    """The files of the tree that are a plugin of pytest for others: the project's own product."""
+    return _find_named(tree, _entry_points)
+
+
+def _find_named(tree: Tree, read: Callable[[str, bytes], frozenset[str]]) -> frozenset[str]:
     paths = tree.paths()
     modules: set[str] = set()
     for path in paths:
         name = PurePosixPath(path).name
         if name in _CONFIGURATION or name in {"conftest.py", "setup.py"}:
-            modules.update(_named(name, read_bytes(tree, path)))
+            modules.update(read(name, read_bytes(tree, path)))
     return frozenset(path for path in paths if modules and _is_module(path, modules))
 
 
 def find_machinery(tree: Tree) -> frozenset[str]:
     """The source files that CI, the build or pytest runs or that serve tests alone."""
-    return find_plugins(tree) | find_helpers(tree) | _declared(tree) | _run_by_ci(tree)
+    helpers = find_helpers(tree) - find_entry_points(tree)
+    return find_plugins(tree) | helpers | _declared(tree) | _run_by_ci(tree)
 
 
 def _declared(tree: Tree) -> frozenset[str]:
@@ -169,9 +179,6 @@ def _named(name: str, data: bytes) -> frozenset[str]:
     if name != "conftest.py":
         found = set(_PLUGIN_OPTION.findall(text))
         found.update(*(names.split(",") for names in _ENVIRONMENT.findall(text)))
-        if name in {"setup.cfg", "setup.py"}:
-            for block in _ENTRY_POINTS.findall(text):
-                found.update(_ENTRY_POINT.findall(block))
         return frozenset(found | set(_backends(text) if name == "pyproject.toml" else ()))
     try:
         tree = guard.parse(data)
@@ -186,23 +193,37 @@ def _named(name: str, data: bytes) -> frozenset[str]:
     )
 
 
-def _backends(text: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def _entry_points(name: str, data: bytes) -> frozenset[str]:
+    """The modules that a project's own metadata gives to pytest as plugins."""
+    text = data.decode("utf-8", "replace")[: guard.MAX_BYTES]
+    if name == "pyproject.toml":
+        points = _table(_table(_toml(text), "project"), "entry-points")
+        values = _table(points, "pytest11").values()
+        return frozenset(str(value).partition(":")[0] for value in values)
+    blocks = _ENTRY_POINTS.findall(text) if name in {"setup.cfg", "setup.py"} else ()
+    return frozenset(module for block in blocks for module in _ENTRY_POINT.findall(block))
+
+
+def _toml(text: str) -> dict[str, object]:
     try:
-        table = read_toml(text)
+        return read_toml(text)
     except ValueError:
-        return
-    system = table.get("build-system")
-    if isinstance(system, dict) and system.get("backend-path"):
+        return {}
+
+
+def _table(table: dict[str, object], name: str) -> dict[str, object]:
+    found = table.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _backends(text: str) -> Iterator[str]:
+    table = _toml(text)
+    system, tools = _table(table, "build-system"), _table(table, "tool")
+    if system.get("backend-path"):
         yield str(system.get("build-backend", "")).partition(":")[0]
-    tools = table.get("tool")
-    for tool in tools.values() if isinstance(tools, dict) else ():
-        if isinstance(tool, dict):
-            yield from _hooks(tool.get("build"))
-    entry = table.get("project", {}) if isinstance(table.get("project"), dict) else {}
-    points = entry.get("entry-points")
-    eleven = points.get("pytest11") if isinstance(points, dict) else None
-    if isinstance(eleven, dict):
-        yield from (str(value).partition(":")[0] for value in eleven.values())
+    for name in tools:
+        yield from _hooks(_table(tools, name).get("build"))
 
 
 def _hooks(table: object) -> Iterator[str]:

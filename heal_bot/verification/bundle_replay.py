@@ -70,8 +70,8 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
         commits = workspace.commits(context.run, broke.good_sha, tree.sha)
         if commits and commits[0].parent == broke.good_sha:
             context = replace(context, tree=workspace.since(tree, broke.good_sha))
-    if reaches := patch_policy.list_reaches(claiming, context.tree):
-        return (Row("patch", "allowed", f"for a person to decide on: {reaches[0]}"),)
+    if decisions := patch_policy.list_decisions(claiming, context.tree):
+        return (Row("patch", "allowed", f"for a person to decide on: {decisions[0]}"),)
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))
     baseline = reproduce(context, failures)
     if not baseline.confirmed:

@@ -401,6 +401,18 @@ def test_what_is_only_unclear_is_a_doubt(tree) -> None:
     )
 
 
+def test_a_person_decides_on_a_change_of_a_plugin_of_pytest(tree) -> None:
+    entry = b"[project.entry-points.pytest11]\nmine = 'm'\n"
+    made = replace(tree(m=TEXT), files={**tree(m=TEXT).files, "pyproject.toml": entry})
+    edits = _candidate(*_f("return a - b")).edits
+    said = "m.py takes part in the run of the tests: that they pass says less"
+    own, back = (Candidate(edits, "m", "x", undoes=undoes) for undoes in (None, ""))
+    assert (_said(own, made), patch_policy.list_doubts(own, made)) == ("", ())
+    assert patch_policy.list_decisions(own, made) == (said,)
+    assert patch_policy.list_decisions(back, made) == ()
+    assert patch_policy.list_doubts(back, made) == (said,)
+
+
 def test_what_takes_a_commit_back_may_reach_for_what_the_function_did_before_it(tree) -> None:
     former = TEXT.replace("return os.getcwd() + a", "return os.getlogin() + a")
     made = replace(tree(m=TEXT), earlier={"m.py": former.encode()})

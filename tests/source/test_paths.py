@@ -53,8 +53,16 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
         "pyproject.toml": b'[build-system]\nbuild-backend = "back"\nbackend-path = ["."]\n'
         b'[project.entry-points.pytest11]\nplug = "plug:Plugin"\n',
     }
-    found = paths.find_plugins(type(made)(files))
-    assert found == {"fix/db.py", "fix/late.py", "fix/ini.py", "plug.py", "back.py"}
+    tree = type(made)(files)
+    assert paths.find_plugins(tree) == {"fix/db.py", "fix/late.py", "fix/ini.py", "back.py"}
+    assert paths.find_entry_points(tree) == {"plug.py"}
+
+
+def test_a_plugin_for_others_is_no_machinery_unless_its_own_tests_are_run_with_it(tree) -> None:
+    made = tree(plug="import pytest\n", more="import pytest\n")
+    entry = b"[project.entry-points.pytest11]\na = 'plug'\nb = 'more'\n"
+    files = {**made.files, "pyproject.toml": entry, "pytest.ini": b"[pytest]\naddopts = -p more\n"}
+    assert paths.find_machinery(type(made)(files)) == {"more.py"}
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ class AttemptLog:
             return ()
         new = [winner for winner in proposal.winners if winner not in self.held]
         reaches = (
-            why for one in new for why in patch_policy.list_reaches(one.candidate, self.tree)
+            why for one in new for why in patch_policy.list_decisions(one.candidate, self.tree)
         )
         weighed = [winner.lacks for winner in new if winner.lacks is not None]
         objections = verified.objections if weighed else ()

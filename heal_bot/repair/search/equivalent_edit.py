@@ -119,7 +119,7 @@ def _list_passing(
         ledger.count(cluster, candidate, verdict)
         if verdict.status == VerdictStatus.FIXED and not (
             patch_policy.check_candidate(candidate, ledger.tree)
-            or patch_policy.list_reaches(candidate, ledger.tree)
+            or patch_policy.list_decisions(candidate, ledger.tree)
         ):
             found.append(ledger.record(run, cluster, candidate, verdict, 0.0))
     ledger.weigh([replace(one, lacks=(_OTHER,)) for one in found])
