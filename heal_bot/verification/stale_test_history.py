@@ -105,9 +105,14 @@ def _find_telling(failure: Failure, regression: Regression, tree: Tree) -> str:
     return next((
         path for path, before, line in _said(regression.files)
         for text in got
-        if (text in line and text not in before)
-        or any(part in text and part not in before for part in _QUOTED.findall(line))
+        if (_stands_in(text, line) and text not in before)
+        or any(_stands_in(part, text) and part not in before for part in _QUOTED.findall(line))
     ), "")  # fmt: skip
+
+
+def _stands_in(part: str, text: str) -> bool:
+    """Whether a part stands in a text, not as a piece of a word."""
+    return bool(re.search(rf"(?<!\w(?=\w)){re.escape(part)}(?!(?<=\w)\w)", text))
 
 
 def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str, str]]:
