@@ -23,11 +23,16 @@ _MINORS = range(7, 30)
 
 def explain_too_new(edit: Edit, tree: Tree) -> str:
     """Why the new source is none for the lowest Python of the project; '' where it is."""
-    told = {path: tree.read(path) for path in _FILES if path in tree.paths()}
-    minor = _lowest(tuple(told.items()))
+    minor = find_lowest(tree)
     if minor is None or _is_read(edit.new_source, minor) or not _is_read(edit.target.source, minor):
         return ""
     return f"the new code is no syntax of Python 3.{minor}, which the project admits"
+
+
+def find_lowest(tree: Tree) -> int | None:
+    """The minor version of the lowest Python that a project admits; None where it tells nothing."""
+    told = {path: tree.read(path) for path in _FILES if path in tree.paths()}
+    return _lowest(tuple(told.items()))
 
 
 @lru_cache(maxsize=16)

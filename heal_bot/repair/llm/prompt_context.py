@@ -23,7 +23,7 @@ from heal_bot.repair.llm.suspect_context import (
     find_related,
     outline_class,
 )
-from heal_bot.source import edit, functions, guard
+from heal_bot.source import edit, functions, guard, minimum_python
 from heal_bot.source.references import References
 
 # Of so many suspects is told what they use and who calls them; those behind can be minor.
@@ -92,6 +92,8 @@ def gather_facts(brief: Brief) -> ContextFacts:
     chosen = [shown.target for shown in suspects[:FOLLOWED]]
     values, whole = _values(brief)
     tests = find_failing(_with_message(brief.cluster, whole), references)
+    names = [failure.test for failure in brief.cluster.failures]
+    ran = brief.spectrum.list_lines(*names) if brief.spectrum else {}
     return ContextFacts(
         failing=tests,
         suspects=suspects,
@@ -104,10 +106,17 @@ def gather_facts(brief: Brief) -> ContextFacts:
         values=values,
         broken=tuple(collection_context.describe_error(brief, source)) if source else (),
         history=_history(brief),
-        related=find_related(chosen, references),
-        python=brief.python,
+        related=find_related(chosen, references, ran),
+        python=_python(brief),
         passing=find_passing(brief, chosen[0], references) if chosen else (),
     )
+
+
+def _python(brief: Brief) -> str:
+    """The Python that runs the tests, and the lowest that the project admits."""
+    lowest = minimum_python.find_lowest(brief.tree)
+    admits = f" (the project admits 3.{lowest})" if lowest and brief.python else ""
+    return f"{brief.python}{admits}"
 
 
 def _with_message(cluster: Cluster, whole: str) -> Cluster:
@@ -222,8 +231,8 @@ def _imports(text: str) -> str:
         if isinstance(node, ast.Import | ast.ImportFrom):
             head, _, names = ast.unparse(node).rpartition("import ")
             kept[f"{head}import "].append(names)
-        elif isinstance(node, ast.If | ast.Try) and len(said := ast.unparse(node)) <= _CHOSEN:
+        elif isinstance(node, ast.If | ast.Try) and "__main__" not in (said := ast.unparse(node)):
             # Names that depend on the version, or on what is installed.
             inner = any(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.walk(node))
-            chosen += [said] if inner else []
+            chosen += [said] if inner and len(said) <= _CHOSEN else []
     return "\n".join((*(f"{head}{', '.join(names)}" for head, names in kept.items()), *chosen))

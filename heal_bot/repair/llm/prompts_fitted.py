@@ -39,6 +39,8 @@ _FOLDER = Path(__file__).parent / "prompts"
 _TAG = re.compile(r"</?untrusted-[^>\s]{0,64}>?", re.IGNORECASE)
 # Characters of the context, roomiest first.
 _LEVELS = (40_000, 28_000, 20_000, 14_000, 9_000, 5_000)
+# Whoever judges a patch needs less around it than whoever looks for one.
+_JUDGED = 2
 
 Value = TypeVar("Value")
 
@@ -97,12 +99,13 @@ class Prompter:
     def review(self, diff: str, limit: int) -> Prompt:
         """The prompt for a second opinion on a patch."""
         system = self._render("system", kind="review")
-        return self._fitted(system, (), self._render("review", diff=diff), limit)
+        return self._fitted(system, (), self._render("review", diff=diff), limit, start=_JUDGED)
 
     def claim(self, claim: str, code: str, limit: int) -> Prompt:
         """The prompt for a second answer on what a check asserts."""
         system = self._render("system", kind="claim")
-        return self._fitted(system, (), self._render("claim", claim=claim, code=code), limit)
+        task = self._render("claim", claim=claim, code=code)
+        return self._fitted(system, (), task, limit, start=_JUDGED)
 
     def judged(self, attempt: Attempt, how: str) -> tuple[str, str]:
         """What came of an attempt, and what to do next."""
@@ -132,6 +135,7 @@ class Prompter:
         limit: int,
         turns: Sequence[Turn] = (),
         way: str = "",
+        start: int = 0,
     ) -> Prompt:
         """Context, attempts, task and turns; the oldest shrink first, before anything else.
 
@@ -141,7 +145,7 @@ class Prompter:
         attempts = [attempt for attempt in attempts if attempt.candidate.proposer != _RULES]
         many = len(attempts) + len(turns)
         last = len(_LEVELS) - 1
-        for level in range(len(_LEVELS)):
+        for level in range(start, len(_LEVELS)):
             # Beyond the roomiest level all but the newest are lines already, which is one at last.
             most = many if level == last or not many else many - 1
             for shrunk in range(max(0, many - 1) if level else 0, most + 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from heal_bot.core.model import Target
@@ -36,8 +36,14 @@ class Related:
         return f"{self.target.path}::{self.target.qualname}"
 
 
-def find_related(chosen: Sequence[Target], references: References) -> tuple[Related, ...]:
-    """What the suspects use, each once: functions, constants, patterns, base classes' methods."""
+def find_related(
+    chosen: Sequence[Target], references: References, ran: Mapping[str, Container[int]]
+) -> tuple[Related, ...]:
+    """What the suspects use, each once: functions, constants, patterns, base classes' methods.
+
+    Of a function that the failing tests do not execute, by the lines that `ran`, the header is
+    enough: it is another one of the same name, or one that is not at fault.
+    """
     found: dict[Target, Related] = {}
     shown: list[Target] = []
     for near, target in enumerate(chosen):
@@ -51,9 +57,18 @@ def find_related(chosen: Sequence[Target], references: References) -> tuple[Rela
                 if not around and not any(holds(other, one) for other in (*shown, *chosen)):
                     long = one.kind == CLASS and one.last_line - one.first_line >= _SHORT
                     source = "\n".join(outline_class(one, references)) if long else one.source
+                    if one.kind == "function" and ran and not _has_run(one, ran):
+                        source = write_signature(one)
                     shown += [] if long else [one]
                     found.setdefault(one, Related(one, source, near))
     return tuple(found.values())
+
+
+def _has_run(one: Target, ran: Mapping[str, Container[int]]) -> bool:
+    """Whether any line of a function's body is among those that ran."""
+    node, lines = functions.parse_function(one.source), ran.get(one.path, ())
+    first = one.first_line + (node.body[0].lineno - 1 if node else 0)
+    return any(line in lines for line in range(first, one.last_line + 1))
 
 
 def outline_class(one: Target, references: References, without: str = "") -> Iterator[str]:

@@ -21,6 +21,7 @@ from heal_bot.repair.llm.local_variable_trace import WHOLE
 from heal_bot.repair.llm.prompt_context import _imports, gather_facts
 from heal_bot.repair.llm.suspect_context import write_signature
 from heal_bot.source import functions
+from tests.fakes import FolderTree
 
 FILES = {
     "shop/money.py": '''import math
@@ -249,3 +250,18 @@ def test_the_commit_that_broke_the_tests_is_told_with_its_part_in_the_suspects_f
     assert "+a = 2" in told
     assert "other.py" not in told
     assert "Another" not in told
+
+
+def test_imports_of_another_python_are_told_and_what_runs_as_a_script_is_not(
+    tmp_path: Path,
+) -> None:
+    head = "if sys.version_info >= (3, 11):\n    import tomllib\nelse:\n    import tomli as tomllib"
+    script = "if __name__ == '__main__':\n    import argparse\n"
+    text = f"import sys\n\n{head}\n\n\ndef f():\n    return 1\n\n\n{script}"
+    project = "[project]\nrequires-python = '>=3.8'\n"
+    tree = FolderTree.of(tmp_path, {"m.py": text, "pyproject.toml": project})
+    suspect = Suspect(functions.index_targets("m.py", text)[0], 1.0)
+    cluster = Cluster("c", (Failure("t.py::t", "E", ""),), (suspect,))
+    facts = gather_facts(Brief(cluster, tree, python="3.12.1"))
+    assert [shown.replace('"', "'") for _, shown in facts.files] == [f"import sys\n{head}"]
+    assert facts.python == "3.12.1 (the project admits 3.8)"

@@ -70,7 +70,7 @@ def target(name: str) -> Target:
 def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_outline(
     references: References,
 ) -> None:
-    found = find_related([target("Sub.run"), target("Sub.first")], references)
+    found = find_related([target("Sub.run"), target("Sub.first")], references, {})
     names = ["Base.run", "Small", "Long", "Sub.again", "WORD"]
     assert [one.target.qualname for one in found] == names
     assert [one.near for one in found] == [0, 0, 0, 0, 1]
@@ -78,6 +78,15 @@ def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_ou
     assert sources["Small"] == "class Small:\n    size = 2\n"
     assert sources["Long"].startswith("class Long:\n    size = 1\n    def f0(self)  # Number 0.\n")
     assert "return" not in sources["Long"]
+
+
+def test_of_what_the_failing_tests_do_not_execute_the_header_is_shown(
+    references: References,
+) -> None:
+    again = target("Sub.again")
+    for line, shown in ((again.last_line, again.source), (1, "def again(self, *parts)")):
+        found = find_related([target("Sub.run")], references, {"a.py": {line}})
+        assert {one.target.qualname: one.source for one in found}["Sub.again"] == shown
 
 
 def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
