@@ -14,6 +14,8 @@ from heal_bot.cli.plan import deal
 from heal_bot.core.model import Failure, Frame, Origin
 from tests.github_server import records
 
+pytestmark = pytest.mark.long
+
 CASE = '<testcase classname="{}" name="{}"><failure message="{}">x</failure></testcase>'
 
 

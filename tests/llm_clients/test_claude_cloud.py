@@ -21,6 +21,8 @@ from heal_bot.ports.language_model import Message, Model, Reply
 from heal_bot.wiring.proposers import NOTHING, make_tiers
 from tests.llm_clients.server import Answer, claude_says
 
+pytestmark = pytest.mark.long
+
 KEY = "cloud-token-1234567890"
 CLOUDS = ("vertex", "bedrock")
 DIALECTS = {

@@ -10,6 +10,8 @@ import pytest
 from heal_bot.pytest_plugin import plugin
 from tests.cli import terminal
 
+pytestmark = pytest.mark.long
+
 MODULE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a / 2\n"
 TESTS = """\
 import pytest
