@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -42,3 +43,39 @@ def test_an_exception_that_cannot_say_itself_is_described(
 def test_a_class_of_the_name_of_pytests_own_is_described(inside: types.ModuleType) -> None:
     kind = type("FixtureLookupError", (Exception,), {"argname": "stock", "msg": ["no text"]})
     assert inside.describe(kind(), "/repo")["m"] == "['no text']"
+
+
+def find() -> None:
+    raise KeyError("a")
+
+
+def reraise() -> None:
+    try:
+        find()
+    except KeyError:
+        raise ValueError("no a")  # noqa: B904
+
+
+def check() -> None:
+    try:
+        find()
+    except KeyError as error:
+        assert error.args == ("b",)  # noqa: PT017
+
+
+def stumble() -> None:
+    try:
+        find()
+    except KeyError:
+        1 / 0  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("function", "innermost"), [(reraise, "find"), (check, "find"), (stumble, "stumble")]
+)
+def test_what_fails_while_it_handles_an_exception_is_the_innermost_frame(
+    inside: types.ModuleType, function: Callable[[], None], innermost: str
+) -> None:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        function()
+    assert inside.describe(caught.value, str(Path(__file__).parent))["f"][-1][2] == innermost

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import opcode
+
 from _heal_pristine_stdlib import os
 
+_RAISE = opcode.opmap["RAISE_VARARGS"]
 MAX_MESSAGE = 8000
 MAX_FRAMES = 120
 _MACHINERY = ("/_pytest/", "/pluggy/", "/_heal_", "/pytest/__")
@@ -66,7 +69,10 @@ def _indented(text):
 
 
 def _chain(error):
-    """The exception, then what it came from, down to the root cause (first of a group)."""
+    """The exception, then what it came from, down to the root cause (first of a group).
+
+    What handles one exception and meets another without raising it is at fault itself.
+    """
     seen = set()
     while error is not None and id(error) not in seen and len(seen) < 20:
         seen.add(id(error))
@@ -74,12 +80,23 @@ def _chain(error):
         inner = getattr(error, "exceptions", None)
         if error.__cause__ is not None:
             error = error.__cause__
-        elif error.__context__ is not None and not error.__suppress_context__:
+        elif (
+            error.__context__ is not None
+            and not error.__suppress_context__
+            and _is_raised(error.__traceback__)
+        ):
             error = error.__context__
         elif isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
             error = inner[0]
         else:
             error = None
+
+
+def _is_raised(trace):
+    """Whether a `raise` or `assert` statement is what a traceback leads to."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
 
 
 def _frames(trace, root):
