@@ -163,8 +163,10 @@ def _values(brief: Brief) -> tuple[str, str]:
     if (seen.how, seen.code) != ("exited", 0):
         return "", ""
     values, _, whole = seen.output.partition(WHOLE)
-    told = f"{where.path}:{where.line} in {where.function}\n{values.strip()}"
-    return told if REACHED in values else "", whole.strip()
+    # What the test itself wrote stands before the rows.
+    _, row, rows = values.partition(REACHED)
+    told = f"{where.path}:{where.line} in {where.function}\n{row}{rows.strip()}"
+    return told if row else "", whole.strip()
 
 
 def _made(brief: Brief) -> str:
