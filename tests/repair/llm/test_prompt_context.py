@@ -211,7 +211,7 @@ def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_cha
 def test_the_run_that_shows_values_gives_the_whole_message_too() -> None:
     class Lab:
         def snippet(self, code: str, edits: tuple[Edit, ...] = ()) -> Observed:
-            return Observed("exited", 0, f"time 1 : a = 1\n{WHOLE}\nassert 'long' == 'longer'\n")
+            return Observed("exited", 0, f"usage: x\ntime 1 : a = 1\n{WHOLE}\nassert 'long' == 'longer'\n")
 
     frame = Frame("shop/money.py", 7, "round_cents", Origin.PROJECT)
     failure = Failure("t.py::t", "AssertionError", "assert 'lo...", (frame,))
