@@ -14,7 +14,7 @@ from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Certificate, Confirmed, Edit, Patch, SuiteTotals, Verdict
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.budget import Budget
-from heal_bot.repair.llm.local_variable_trace import make_watcher
+from heal_bot.repair.llm.local_variable_trace import SHOWN, make_watcher
 from heal_bot.repair.llm.patch_review import ModelCritic
 from heal_bot.repair.llm.prompt_context import gather_facts
 from heal_bot.source import edit, functions
@@ -183,7 +183,8 @@ def test_values_at_a_line_are_those_of_the_failing_test(room: Room) -> None:
     )
     program = make_watcher(PATH, line + 1, "tests/test_money.py::test_round[1.239-1.24]")
     seen = room.lab.snippet(program)
-    assert seen.output.startswith("time 1 : value = 1.239\n")
+    assert seen.output.startswith(f"{SHOWN}\nparameters : ")
+    assert "\ntime 1 : value = 1.239\n" in seen.output
     missed = room.lab.snippet(make_watcher(PATH, 1, "tests/test_money.py::test_whole"))
     assert "not reached; pytest ended with 0" in missed.output
 
@@ -198,6 +199,6 @@ def test_the_first_prompt_knows_the_values_where_the_failure_was_raised(room: Ro
     cluster = room.stage._cluster("test_round")
     values = gather_facts(Brief(cluster, room.stage.tree, lab=room.lab)).values
     where = cluster.failures[0].frames[-1]
-    assert values.startswith(f"{where.path}:{where.line} in {where.function}\ntime 1 : ")
-    assert "value = " in values
+    assert values.startswith(f"{where.path}:{where.line} in {where.function}\nparameters : ")
+    assert "\ntime 1 : value = " in values
     assert gather_facts(Brief(cluster, room.stage.tree)).values == ""

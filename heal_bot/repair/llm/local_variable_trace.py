@@ -1,13 +1,14 @@
-"""A program that runs one test and prints the local variables, if any, where a line is reached.
+"""A program that runs one test and prints its parameters and the local variables at a line.
 
-Of many times it shows the first and the last few. Behind them it prints what the test failed with,
-whose values pytest and unittest shorten otherwise.
+Of many times that it is reached the first and the last few are shown, of each what changed since
+the one before. Behind them stands what the test failed with, whose values pytest and unittest
+shorten otherwise.
 """
 
 from __future__ import annotations
 
-# How each row begins that shows variables.
-REACHED = "time "
+# What stands before the values.
+SHOWN = "--- parameters and local variables ---"
 # What stands before the message.
 WHOLE = "--- the message in full ---"
 _PROGRAM = """
@@ -23,28 +24,30 @@ show.maxstring = show.maxother = 300
 ROOM = 5000
 unittest.util._MAX_LENGTH = ROOM
 unittest.TestCase.maxDiff = None
+given = []
 seen = []
 newest = collections.deque(maxlen=4)
 times = 0
 raised = []
 
 
+def write(values):
+    # What the rewriting of assertions keeps its values in begins with an @, the iterator of a
+    # generator with a dot.
+    for name, value in [item for item in values.items() if item[0][:1] not in "@."][:20]:
+        try:
+            yield name + " = " + show.repr(value)
+        except Exception as error:
+            yield name + ": " + type(error).__name__ + " in its repr"
+
+
 def at_line(frame, event, argument):
     global times
     if event == "line" and frame.f_lineno == LINE and times < 1000:
         times += 1
-        rows = []
-        # What the rewriting of assertions keeps its values in begins with an @, the iterator of
-        # a generator with a dot.
-        named = [item for item in frame.f_locals.items() if item[0][:1] not in "@."]
-        for name, value in named[:20]:
-            try:
-                rows.append(name + " = " + show.repr(value))
-            except Exception as error:
-                rows.append(name + ": " + type(error).__name__ + " in its repr")
-        said = (times, "; ".join(rows))
-        if rows and said[1] not in (row for _, row in (*seen, *newest)):
-            seen.append(said) if len(seen) < 4 else newest.append(said)
+        rows = list(write(frame.f_locals))
+        if rows and rows not in (known for _, known in (*seen, *newest)):
+            seen.append((times, rows)) if len(seen) < 4 else newest.append((times, rows))
     return at_line
 
 
@@ -61,7 +64,8 @@ class Watch:
             counting.ServerStatusDB = counting.StatusDB
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_call(self):
+    def pytest_runtest_call(self, item):
+        given.extend(write(getattr(getattr(item, "callspec", None), "params", {{}})))
         sys.settrace(at_call)
         yield
         sys.settrace(None)
@@ -78,21 +82,26 @@ class Watch:
 
 with contextlib.redirect_stdout(io.StringIO()) as said:
     code = pytest.main([*OPTIONS, TEST], plugins=[Watch()])
-rows = ["time " + str(number) + " : " + row for number, row in (*seen, *newest)]
-for row in rows:
-    print(row)
+lines = ["parameters : " + "; ".join(given)] if given else []
+before = []
+for number, rows in (*seen, *newest):
+    changed = "; ".join(row for row in rows if row not in before)
+    lines.append("time " + str(number) + " : " + changed)
+    before = rows
 if not times:
     print("the line was not reached; pytest ended with", int(code))
     print(said.getvalue()[-600:])
-elif not rows:
+elif lines:
+    print({shown!r}, *lines, sep="\\n")
+else:
     print("there are no local variables")
 if times and raised:
     print({whole!r})
-    room = max(1000, ROOM - sum(map(len, rows)))
+    room = max(1000, ROOM - sum(map(len, lines)))
     print(raised[0][:room] + (" [cut here]" if raised[0][room:] else ""))
 """
 
 
 def make_watcher(path: str, line: int, test: str) -> str:
     """The program for a line of a file (relative to the root) and a node id."""
-    return _PROGRAM.format(path=path, line=line, test=test, whole=WHOLE)
+    return _PROGRAM.format(path=path, line=line, test=test, shown=SHOWN, whole=WHOLE)

@@ -14,7 +14,7 @@ from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
 from heal_bot.repair.llm.attempt_feedback import word_lesson
 from heal_bot.repair.llm.failing_test_context import Failing, find_failing, find_passing
-from heal_bot.repair.llm.local_variable_trace import REACHED, WHOLE, make_watcher
+from heal_bot.repair.llm.local_variable_trace import SHOWN, WHOLE, make_watcher
 from heal_bot.repair.llm.shown_docstring import shorten_docstring
 from heal_bot.repair.llm.suspect_context import (
     Related,
@@ -146,7 +146,7 @@ def _diff(file: ChangedFile) -> str:
 
 
 def _values(brief: Brief) -> tuple[str, str]:
-    """The local variables where the first failure was raised, and its message with whole values.
+    """Parameters of the first failing test, variables where it failed, and its whole message.
 
     Both come from one more run of its test.
     """
@@ -163,10 +163,10 @@ def _values(brief: Brief) -> tuple[str, str]:
     if (seen.how, seen.code) != ("exited", 0):
         return "", ""
     values, _, whole = seen.output.partition(WHOLE)
-    # What the test itself wrote stands before the rows.
-    _, row, rows = values.partition(REACHED)
-    told = f"{where.path}:{where.line} in {where.function}\n{row}{rows.strip()}"
-    return told if row else "", whole.strip()
+    # What the test itself wrote stands before that.
+    _, shown, rows = values.partition(SHOWN)
+    told = f"{where.path}:{where.line} in {where.function}\n{rows.strip()}"
+    return told if shown else "", whole.strip()
 
 
 def _made(brief: Brief) -> str:

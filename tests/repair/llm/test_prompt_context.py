@@ -17,7 +17,7 @@ from heal_bot.core.model import (
     Target,
 )
 from heal_bot.ports import Brief, Observed
-from heal_bot.repair.llm.local_variable_trace import WHOLE
+from heal_bot.repair.llm.local_variable_trace import SHOWN, WHOLE
 from heal_bot.repair.llm.prompt_context import _imports, gather_facts
 from heal_bot.repair.llm.suspect_context import write_signature
 from heal_bot.source import functions
@@ -211,7 +211,11 @@ def test_constants_and_initializers_far_down_are_minor_unless_they_failed_or_cha
 def test_the_run_that_shows_values_gives_the_whole_message_too() -> None:
     class Lab:
         def snippet(self, code: str, edits: tuple[Edit, ...] = ()) -> Observed:
-            return Observed("exited", 0, f"usage: x\ntime 1 : a = 1\n{WHOLE}\nassert 'long' == 'longer'\n")
+            return Observed(
+                "exited",
+                0,
+                f"usage: x\n{SHOWN}\ntime 1 : a = 1\n{WHOLE}\nassert 'long' == 'longer'\n",
+            )
 
     frame = Frame("shop/money.py", 7, "round_cents", Origin.PROJECT)
     failure = Failure("t.py::t", "AssertionError", "assert 'lo...", (frame,))
