@@ -36,8 +36,9 @@ _WORD = re.compile(r"\w+")
 # A function or value before and after a commit that changed it.
 _Pair = tuple[Target | None, Target]
 # Shorter texts stand in any prose by accident.
-_LITERAL = re.compile(r"'([^'\n]{4,})'|\"([^\"\n]{4,})\"")
-_QUOTED = re.compile(r"[\"'`“‘]([^\"'`“”‘’]{4,})[\"'`”’]")
+_LITERAL = re.compile(r"(?<![\w'\"])[bru]{0,2}(?:'([^'\n]{4,})'|\"([^\"\n]{4,})\")(?!\w)")
+# What ends a quotation begins none.
+_QUOTED = re.compile(r"(?:^|(?<=[\s(\[]))[\"'`“‘]+([^\"'`“”‘’]{4,})[\"'`”’]")
 
 
 def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:

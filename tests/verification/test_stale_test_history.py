@@ -112,6 +112,18 @@ def test_a_change_is_meant_where_its_commit_shows_what_the_test_got(
     assert [found for found, _ in _judged(tmp_path, told)] == [status]
 
 
+def test_what_stands_between_two_quotations_is_none(tmp_path: Path) -> None:
+    got = "assert x == y\n- f('net') or g('x')\n+ f('net') and g('x')"
+    code = 'def price(n):\n    "Shows ``net()`` and ``gross()``."\n    return n + 20\n'
+    was = code.replace("Shows", "For").replace("20", "19")
+    failure = Failure(A, "AssertionError", got)
+    ((status, _),) = _judged(tmp_path, {}, failure, code=code, was=was)
+    assert status == "confirmed"
+    told = {"CHANGELOG.md": ("", "- the `net` and `gross` of it\n")}
+    ((status, _),) = _judged(tmp_path, told, failure)
+    assert status == "confirmed"
+
+
 def test_a_new_docstring_says_that_a_change_is_meant(tmp_path: Path) -> None:
     code = 'def price(n):\n    "It shows net 21."\n    return n + 20\n'
     assert _judged(tmp_path, {}, code=code)[0][0] == "stale_test"
