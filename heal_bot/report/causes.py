@@ -104,6 +104,18 @@ def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
     return min(fixing, key=_rank, default=None)
 
 
+def list_rivals(record: OutcomeRecord) -> tuple[AttemptRecord, ...]:
+    """Edits that pass too, in the search, where the suggestion takes a commit back."""
+    found = record.suggestion
+    if found is None or found.proposer != "history":
+        return ()
+    return tuple(
+        one
+        for one in record.attempts
+        if one.word in MENDING and one.proposer != "history" and set(found.fixed) <= set(one.fixed)
+    )
+
+
 def describe_closest(attempt: AttemptRecord) -> str:
     """What an attempt changes and fixes, and why it was not taken."""
     tests = len(attempt.fixed) + len(attempt.still_failing)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import count, for_log, one_line, printable
-from heal_bot.report.causes import closest_attempt, describe_attempt
+from heal_bot.report.causes import closest_attempt, describe_attempt, list_rivals
 from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
 from heal_bot.report.findings import list_culprits
@@ -23,9 +23,10 @@ from heal_bot.source.unified_diff import DiffError, Hunk, parse_diff
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, OutcomeRecord, QuestionRecord
 
-# Lines of one kind without `-v`: tests, sentences, and changed lines of a diff.
+# Lines of one kind without `-v`: tests, sentences, other changes, and changed lines of a diff.
 _TESTS = 8
 _TOLD = 10
+_RIVALS = 3
 _CHANGED = 16
 _SUSPECTED = 3
 _UNHEALED = frozenset({"not_healed", "budget_exhausted"})
@@ -133,6 +134,9 @@ def _suggestion(record: OutcomeRecord, where: str, *, verbose: bool) -> list[str
     lines = ["a change passes, and you decide whether it is right:"]
     lines += render_change(found.diff, None if verbose else _CHANGED)
     lines += [f"  but {one_line(reason, 400)}" for reason in found.why]
+    for rival in list_rivals(record)[:_RIVALS]:
+        look = f"heal-bot explain {where} --attempt {rival.number}"
+        lines.append(f"  in its place, {one_line(rival.reason, 200)} passes in the search: {look}")
     told = {*found.fixed, *(record.patch.fixed if record.patch else ())}
     for attempt in record.attempts:
         if attempt.word in MENDING and not told.issuperset(attempt.fixed):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import stable_test_ids
 from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
-from heal_bot.report.causes import describe_attempt
+from heal_bot.report.causes import describe_attempt, list_rivals
 from heal_bot.report.causes import list_causes as causes_of
 from heal_bot.report.compact_diff import shorten_diff
 from heal_bot.report.failure_status import describe_uncollected
@@ -131,8 +131,11 @@ def show_suggestion(record: OutcomeRecord, limit: int = 20_000) -> str:
     """A change that passes beside the patch, and why it is not proposed."""
     if (found := record.suggestion) is None:
         return ""
-    head = f"This change {describe_suggestion(found)}"
-    return fold("Suggestion", f"{head}\n\n{fence(found.diff, 'diff', limit)}")
+    parts = [f"This change {describe_suggestion(found)}", fence(found.diff, "diff", limit)]
+    for rival in list_rivals(record)[:_DIFFS]:
+        parts.append(f"In its place, attempt {rival.number} passes in the search:")
+        parts.append(fence(shorten_diff(rival.diff, _LINES), "diff", 4_000))
+    return fold("Suggestion", "\n\n".join(parts))
 
 
 def describe_suggestion(found: SuggestionRecord) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.report import closing_lines
+from heal_bot.report import closing_lines, sections
 from tests.github_server import records
 
 BASE = "5" * 40
@@ -49,6 +49,19 @@ def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
         "  see it: heal-bot explain out --attempt 2",
         "  take it: heal-bot apply --bundle out --attempt 2",
     )
+
+
+def test_edits_that_pass_too_stand_beside_a_commit_that_would_go_back() -> None:
+    data = records.suggested(BASE)
+    first, rival = data["attempts"][0], dict(data["attempts"][-1])
+    rival |= {"number": 3, "rationale": "`1` becomes `0`", "verdict": "fixed"}
+    data["attempts"] = [first, data["attempts"][-1], rival]
+    said = "  in its place, `1` becomes `0` passes in the search: heal-bot explain out --attempt 3"
+    assert said not in closing_lines.render_closing(records.record(data), "out")
+    data["suggestion"]["proposer"] = data["attempts"][1]["proposer"] = "history"
+    found = records.record(data)
+    assert said in closing_lines.render_closing(found, "out")
+    assert "In its place, attempt 3 passes in the search:" in sections.show_suggestion(found)
 
 
 def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() -> None:

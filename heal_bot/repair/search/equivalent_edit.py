@@ -52,14 +52,14 @@ def find_equivalent(
 ) -> Attempt | None:
     """The edit that behaves as the former code and changes less than a reversal, or None.
 
-    It is looked for where somebody had to decide on the reversal, or the commit means to change
-    nothing and much of it would go; not where it tells somebody of the change. What speaks
-    against the reversal speaks against the edit too.
+    It is looked for where somebody has to decide on the reversal, or the commit means to change
+    nothing and much of it would go. What speaks against the reversal speaks against the edit too,
+    and what passes without having been shown to behave so stays in the log, for whoever decides.
     """
     edits = reversal.candidate.edits
     tests = {failure.test for failure in cluster.failures}
     known = [one for one in ledger.regressions if not tests.isdisjoint(one.tests)]
-    if len(known) != 1 or change_intent.find_told(edits, known[0]):
+    if len(known) != 1:
         return None
     regression = known[0]
     much = not change_intent.is_one_statement(edits) and change_intent.may_be_slip(regression)
