@@ -107,7 +107,9 @@ def test_few_calls_show_nothing(tmp_path: Path) -> None:
     assert _find(tmp_path, [RIGHT], calls=7)[0] is None
 
 
-def test_nothing_is_looked_for_where_the_commit_tells_of_the_change(tmp_path: Path) -> None:
+def test_where_the_commit_tells_of_the_change_somebody_decides_on_the_edit(tmp_path: Path) -> None:
     told = ChangedFile("CHANGELOG.md", b"", b"- `name` counts from one\n")
-    found, ledger = _find(tmp_path, [RIGHT], told=(told,))
-    assert (found, len(ledger.attempts)) == (None, 1)
+    found, ledger = _find(tmp_path, [RIGHT], title="Take names from a table", told=(told,))
+    assert found is not None
+    assert found.lacks == ledger.attempts[0].lacks
+    assert found.lacks
