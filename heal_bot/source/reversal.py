@@ -96,6 +96,10 @@ class ReversedChange:
             if source != target.source
         )
 
+    def list_former(self) -> tuple[Edit, ...]:
+        """The functions that it changed, each as it was before."""
+        return tuple(one for one in self.put_back(self.places) if one.target.kind == "function")
+
     def _imports(self, target: Target, sources: Mapping[Target, str]) -> tuple[str, ...]:
         """The lost imports of which a function uses a name, without those put back as lines."""
         if target.kind == line_targets.KIND:

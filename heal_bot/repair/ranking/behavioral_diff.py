@@ -42,14 +42,17 @@ def is_same(one: Key, other: Key) -> bool:
     return bool(one and other) and all(a == b or a is None or b is None for a, b in pairs)
 
 
-def changed_share(before: Sequence[CallResult], after: Sequence[CallResult]) -> float:
+def changed_share(
+    before: Sequence[CallResult], after: Sequence[CallResult], former: Sequence[CallResult] = ()
+) -> float:
     """Of the calls that returned before, the share that does something else now.
 
-    What there was no time for says nothing.
+    What a call did in the `former` code is nothing else. What there was no time for says nothing.
     """
-    pairs = zip(before, after, strict=False)
-    known = [pair for pair in pairs if pair[0].how == "returned" and pair[1].how != "skipped"]
-    return sum(differs(*pair) for pair in known) / len(known) if known else 0.0
+    rows = zip(before, after, former or before, strict=False)
+    known = [row for row in rows if row[0].how == "returned" and row[1].how != "skipped"]
+    other = [row for row in known if differs(row[0], row[1]) and differs(row[2], row[1])]
+    return len(other) / len(known) if known else 0.0
 
 
 def differs(one: CallResult, other: CallResult) -> bool:

@@ -13,6 +13,7 @@ from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.templates import collection_templates
+from heal_bot.source.reversal import survey_change
 
 UNCOMPARED = "other changes that pass the same tests were not compared with it"
 
@@ -33,7 +34,11 @@ def rank_fixes(
     if failures[0].broken is not None:
         chosen = collection_templates.ordered(fixes)
     else:
-        chosen = choose_patches(session, fixes, failures, ledger.has_failed, ledger.min_confidence)
+        # What the code before the commit did tells several fixes apart.
+        regression = ledger.find_regression(cluster) if len(fixes) > 1 else None
+        former = survey_change(ledger.tree, regression.files).list_former() if regression else ()
+        least = ledger.min_confidence
+        chosen = choose_patches(session, fixes, failures, ledger.has_failed, least, former)
     for attempt in chosen:
         ledger.weigh([attempt])
         yield attempt

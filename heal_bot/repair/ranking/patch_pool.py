@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heal_bot.core.model import Attempt, CallResult, Calls
+from heal_bot.core.model import Attempt, CallResult, Calls, Candidate, Edit
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.behavioral_diff import Key
@@ -16,7 +16,7 @@ _MOST = 24
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What patches do on the calls, row by row, beside unchanged code.
+    """What patches do on the calls, row by row, beside unchanged code and the `former` one.
 
     `examples` are those of docstrings, of unchanged code first. After a `vacuous` patch a condition
     decides nothing that did. `called` says whether unchanged code could be called at all;
@@ -33,6 +33,7 @@ class Pool:
     failures: int
     called: bool
     uncompared: int = 0
+    former: tuple[CallResult, ...] = ()
 
     def find_changed(self, patch: int) -> list[int]:
         """The tests' calls that do something else with a patch."""
@@ -54,15 +55,23 @@ class Pool:
         return [tuple(members) for members in found.values()]
 
 
-def compare_patches(session: Session, fixes: Sequence[Attempt], failures: int) -> Pool:
-    """The cheapest patches that pass `failures`, as they do on the tests' calls and varied ones."""
+def compare_patches(
+    session: Session, fixes: Sequence[Attempt], failures: int, former: Sequence[Edit] = ()
+) -> Pool:
+    """The cheapest patches that pass `failures`, as they do on the tests' calls and varied ones.
+
+    Of the `former` functions those are called that the patches change.
+    """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
     probes = find_probes(few)
     asked = [candidate for probe in probes for candidate in (probe.always, probe.never)]
-    calls = session.call([*(fix.candidate for fix in few), *asked])
+    changed = {edit.target for fix in few for edit in fix.candidate.edits}
+    before = tuple(edit for edit in former if edit.target in changed)
+    last = [Candidate(before, "history", "reversal")] if before else []
+    calls = session.call([*(fix.candidate for fix in few), *asked, *last])
     count = 1 + len(few) + len(asked)
-    told = calls.rows if len(calls.rows) == count else ((),) * count
-    keys = behavioral_diff.outcome_signatures([*told[1:], told[0]], len(few))
+    told = calls.rows if len(calls.rows) == count + len(last) else ((),) * (count + len(last))
+    keys = behavioral_diff.outcome_signatures([*told[1:count], told[0]], len(few))
     unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(few)])
     return Pool(
         few, calls, unchanged, tuple(rows),
@@ -72,6 +81,7 @@ def compare_patches(session: Session, fixes: Sequence[Attempt], failures: int) -
         failures=failures,
         called=any(result.how != "skipped" for result in unchanged),
         uncompared=len(fixes) - len(few),
+        former=told[-1] if last else (),
     )  # fmt: skip
 
 

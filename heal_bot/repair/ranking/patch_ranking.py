@@ -1,7 +1,8 @@
 """Which of the changes that pass the same tests comes first, how sure it is, and what it lacks.
 
 Patches are grouped by what their functions do on the arguments of the tests' calls and on varied
-ones; a group is as dear as its cheapest member, and dearer the more varied calls it changes.
+ones; a group is as dear as its cheapest member, and dearer the more varied calls it changes to what
+neither the code nor, where a commit broke the tests, the code before that commit does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Failure, Rival
+from heal_bot.core.model import Attempt, CallResult, Calls, Confidence, Edit, Failure, Rival
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.core.text import count, one_line
 from heal_bot.ports import Session
@@ -55,13 +56,15 @@ def choose_patches(
     failures: Sequence[Failure],
     failed: Callable[[Attempt], bool],
     least: float,
+    former: Sequence[Edit] = (),
 ) -> Iterator[Attempt]:
     """One patch of each of the first groups, in the order to offer them, with what each lacks.
 
-    They pass all of the `failures`, which are to pass. One that was offered, and `failed` in the
-    cold run, is no rival of the next. One that is right with the probability `least` lacks nothing.
+    `former` are the functions that a commit broke, as they were before. The patches pass all of the
+    `failures`, which are to pass. One that was offered, and `failed` in the cold run, is no rival
+    of the next. One that is right with the probability `least` lacks nothing.
     """
-    pool = compare_patches(session, fixes, len(failures))
+    pool = compare_patches(session, fixes, len(failures), former)
     groups = _groups(pool)
     for group in groups[:_OFFERED]:
         others = [g for g in groups if g is not group and not failed(g.members[0])]
@@ -194,7 +197,8 @@ def _group(pool: Pool, members: Sequence[int]) -> _Group:
     """Patches that behave alike, with what stands behind them and against them."""
     first, recorded = members[0], pool.calls.recorded
     row, fixes = pool.rows[first], [pool.fixes[at] for at in members]
-    changed = behavioral_diff.changed_share(pool.unchanged[recorded:], row[recorded:])
+    varied = (known[recorded:] for known in (pool.unchanged, row, pool.former))
+    changed = behavioral_diff.changed_share(*varied)
     other = pool.find_changed(first)
     return _Group(
         members=tuple(fixes),

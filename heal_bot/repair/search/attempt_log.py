@@ -79,6 +79,12 @@ class AttemptLog:
             for (_, target, proposer, family), (tried, best) in self._searches.items()
         )
 
+    def find_regression(self, cluster: Cluster) -> Regression | None:
+        """The commit that broke tests of a cluster; None where there is none, or several."""
+        tests = {failure.test for failure in cluster.failures}
+        known = [one for one in self.regressions if not tests.isdisjoint(one.tests)]
+        return known[0] if len(known) == 1 else None
+
     def seen(self, candidate: Candidate) -> str:
         """The verdict that this change got before, here or in an earlier run; '' if it is new."""
         return self._known.get(digest(candidate), "") if self._known else ""

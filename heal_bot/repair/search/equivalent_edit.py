@@ -56,21 +56,17 @@ def find_equivalent(
     nothing and much of it would go. What speaks against the reversal speaks against the edit too,
     and what passes without having been shown to behave so stays in the log, for whoever decides.
     """
-    edits = reversal.candidate.edits
-    tests = {failure.test for failure in cluster.failures}
-    known = [one for one in ledger.regressions if not tests.isdisjoint(one.tests)]
-    if len(known) != 1:
+    edits, regression = reversal.candidate.edits, ledger.find_regression(cluster)
+    if regression is None:
         return None
-    regression = known[0]
     much = not change_intent.is_one_statement(edits) and change_intent.may_be_slip(regression)
     if cluster.id not in ledger.unsure and not much:
         return None
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
     change = survey_change(ledger.tree, regression.files)
-    former = [one for one in change.put_back(change.places) if one.target.kind == "function"]
-    if not former:
+    if not (former := change.list_former()):
         return None
-    reference = replace(reversal.candidate, edits=tuple(former))
+    reference = replace(reversal.candidate, edits=former)
     targets = {_name(one) for one in change.targets}
     passing = _list_passing(part, cluster, session, ledger, rules, targets)
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]

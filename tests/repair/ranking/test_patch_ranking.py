@@ -224,6 +224,16 @@ def _replayed(fix: Attempt) -> Attempt:
     return replace(fix, candidate=replace(fix.candidate, lacks=()))
 
 
+def test_what_the_code_before_the_commit_did_is_no_price() -> None:
+    fixes = [_fix(1, 1.0), _fix(2, 1.5)]
+    # Now the calls give x, then y and z; the first patch does something new, the second as before.
+    for former, first in (("xyz", 1), ("apq", 2)):
+        called = Called(_rows("xyz", "akz", "apq", former))
+        before = (Edit(TARGET, "def total(prices):\n    return 0\n"),)
+        ranked = choose_patches(called, fixes, FAILURES, _held, 0.9, before)  # type: ignore[arg-type]
+        assert next(ranked).number == first
+
+
 def _partial(fix: Attempt) -> Attempt:
     return replace(fix, verdict=Verdict("improved", ("t",)))
 
