@@ -138,15 +138,15 @@ def _accuse(
                 case.score += top
                 case.evidence.append(said)
         known = {target_key(case.target) for case in ranked}
-        if changed.isdisjoint(known):
-            new = (target for target in targets if target_key(target) in changed)
-            ranked += [_RankedCase(target, top, [said], blamed=True) for target in new]
+        kinds = {t.kind for t in targets} - (set() if changed.isdisjoint(known) else {"function"})
+        new = (t for t in targets if t.kind in kinds and target_key(t) in changed - known)
+        ranked += [_RankedCase(target, top, [said], blamed=True) for target in new]
     return sorted(ranked, key=_order)
 
 
-def _order(case: _RankedCase) -> tuple[float, str, int]:
-    """By score, then by place, so that the order is the same in each run."""
-    return (-round(case.score, 9), case.target.path, case.target.first_line)
+def _order(case: _RankedCase) -> tuple[float, bool, str, int]:
+    """By score, then by blame and place, so that the order is the same in each run."""
+    return (-round(case.score, 9), not case.blamed, case.target.path, case.target.first_line)
 
 
 def _add_executions(

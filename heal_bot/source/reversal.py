@@ -29,8 +29,9 @@ class ReversedChange:
     """What a commit changed, by the targets that have it now, and how many smallest parts it has.
 
     `imports` are the imports of each file that the commit took away, `texts` the files as they are,
-    `added` what it brought to the top of modules, with the path, `brought` the functions in that,
-    `versions` the files before, after and now. `constants` are those of each file that are gone.
+    `added` what it brought to the top of modules, with the path, `brought` the functions and values
+    that are new, `versions` the files before, after and now. `constants` are those of each file
+    that are gone.
     """
 
     places: tuple[tuple[Target, Part], ...]
@@ -230,7 +231,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         texts[file.path] = now
         known = {target.qualname for target in functions.read(file.path, file.before)}
         new = {t.qualname for t in functions.read(file.path, file.after)} - known
-        brought += [t for t in targets if t.kind == "function" and t.qualname in new]
+        brought += [t for t in targets if t.kind != "default" and t.qualname in new]
         before, renamed = follow_renames(file.path, before, after)
         leaves += renamed
         data = b"".join(encode_lines(after))

@@ -163,6 +163,20 @@ def test_what_a_commit_is_shown_to_have_broken_is_more_than_a_guess(ran):
     assert not cluster.stale
 
 
+def test_a_value_that_a_commit_brought_is_accused_though_no_name_leads_to_it(ran):
+    head = "class Base:\n    def tax(self, n):\n        return n * RATE\n\n"
+    was = head.replace("RATE", "2") + "class Shop(Base):\n    size = 1\n"
+    more = "class Shop(Base):\n    # In percent.\n    rate = 3\n\n    size = 1\n"
+    now = head.replace("RATE", "getattr(self, 'rate')") + more
+    code = "import shop\ndef test_tax():\n    assert shop.Shop().tax(1) == 2\n"
+    got = ran({"shop.py": now, "tests/test_shop.py": code})
+    change = ChangedFile("shop.py", was.encode(), now.encode())
+    broke = Regression("a" * 40, "b" * 40, "", ("tests/test_shop.py::test_tax",), True, (change,))
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, regressions=(broke,))
+    assert [s.target.qualname for s in cluster.suspects[:2]] == ["Base.tax", "Shop.rate"]
+    assert cluster.suspects[1].evidence[0].startswith("changed by bbbbbbb, the commit")
+
+
 def test_words_alone_do_not_keep_a_test_from_being_out_of_date(ran):
     source = "def total(prices):\n    return sum(prices)\ndef label(name):\n    return name\n"
     code = "def test_sums():\n    prices = [1]\n    assert sum(prices) == 2\n"

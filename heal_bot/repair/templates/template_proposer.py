@@ -26,6 +26,7 @@ from heal_bot.source.guard import SourceRejected
 from heal_bot.source.patch_policy import MAX_SOURCE
 
 _SUSPECTS = 5
+_VALUES = 10
 _IMPROVERS = 30
 # Improvers that are tried together with changes of other functions.
 _BESIDE = 6
@@ -64,7 +65,7 @@ class TemplateProposer:
             yield from self._pairs(run, later, seen)
 
     def _singles(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
-        suspects = brief.cluster.suspects[:_SUSPECTS]
+        suspects = _select(brief.cluster.suspects)
         best = suspects[0].score if suspects else 0.0
         scopes: list[tuple[MutationContext, float]] = []
         for rank, suspect in enumerate(suspects):
@@ -123,6 +124,12 @@ class TemplateProposer:
             scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)
             if scope is not None:
                 yield scope, 0.15 * rank + 0.3 * (place + 1)
+
+
+def _select(suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """The likeliest suspects, and values behind them, of which there are few changes."""
+    values = (one for one in suspects[_SUSPECTS:_VALUES] if one.target.kind != "function")
+    return (*suspects[:_SUSPECTS], *values)
 
 
 def _skip(run: Run, target: Target, why: str) -> None:
