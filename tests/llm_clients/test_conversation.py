@@ -113,15 +113,28 @@ def test_a_look_that_cannot_be_had_ends_nothing(play, bench) -> None:
     assert "could not be run: no usable slot" in sent(bench, 1)
 
 
-@pytest.mark.parametrize("ran", [True, False])
-def test_what_was_shown_and_executed_may_change(play, bench, ran: bool) -> None:
+@pytest.mark.parametrize(
+    ("suspect", "ran", "status"),
+    [
+        ("Cart.total", False, "fixed"),
+        ("round_cents", True, "unchanged"),
+        ("round_cents", False, "rejected"),
+    ],
+)
+def test_what_was_shown_and_is_executed_or_called_may_change(
+    play, bench, suspect: str, ran: bool, status: str
+) -> None:
     (test,) = ROUND
-    spectrum = Spectrum((("shop/money.py", 10), ("shop/money.py", 16)), {test: 1 if ran else 2})
-    shown = looks({"tool": "show", "path": "shop/money.py", "name": "round_cents"})
-    scene = play(shown, BLOCK, suspects=("Cart.total",), spectrum=spectrum, lab=NotedLab())
-    assert scene.statuses[0] == ("fixed" if ran else "rejected")
-    opened = "You may change these too:\n" in sent(bench, 1)
-    assert opened == ran
+    shown = "round_cents" if suspect == "Cart.total" else "Cart.total"
+    total = "def total(self, prices):\n        return round_cents(sum(prices)) - 2"
+    reply = (
+        BLOCK if shown == "round_cents" else f"```python\n# shop/money.py::Cart.total\n{total}\n```"
+    )
+    spectrum = Spectrum((("shop/money.py", 10), ("shop/money.py", 16)), {test: 2 if ran else 1})
+    look = looks({"tool": "show", "path": "shop/money.py", "name": shown})
+    scene = play(look, reply, suspects=(suspect,), spectrum=spectrum, lab=NotedLab())
+    assert scene.statuses[0] == status
+    assert ("You may change these too:\n" in sent(bench, 1)) is (status != "rejected")
 
 
 def test_an_answer_that_is_cut_is_followed_by_a_word_on_its_length(play, bench) -> None:

@@ -260,7 +260,7 @@ HOSTILE_REPLIES = {
     ),
     "tests deleted": (
         "```python\n# tests/test_shop.py::test_round\ndef test_round():\n    pass\n```",
-        "nothing that may change",
+        "is no suspect",
     ),
     "class": ("```python\nclass Cart:\n    pass\n```", "defines"),
     "another file": (

@@ -223,7 +223,7 @@ def test_what_a_model_looked_at_is_in_the_log_of_attempts(
     assert "look: tests tests/test_" in told
     assert "FAILURES" in told
     assert "words/vowels.py:1: def vowels(text):\n" in told
-    assert "1 lines in all" in told
+    assert "1 lines match" in told
     assert all(brief.spectrum is not None for brief in curious.briefs)
 
 

@@ -63,7 +63,8 @@ def parse_answer(
     """The edits of a reply to `targets` (best first); `texts` are their files.
 
     Functions may be whole or in blocks. Later definitions of a target replace earlier ones, since
-    models correct themselves. Raises ReplyError with a reason for the model.
+    models correct themselves. Raises ReplyError with a reason for the model, also where one piece
+    of several may not change: the rest of it would be judged as if it were the whole.
     """
     made, rest = replace_targets(reply, targets, secrets)
     parts = find_snippets(rest)
@@ -77,6 +78,8 @@ def parse_answer(
     strangers: list[str] = []
     for found in (item for part in parts for item in _definitions(part)):
         target = _target(found, targets)
+        if target is None and found.path and found.hint.split(".")[-1] == _last(found):
+            raise ReplyError(f"{found.path}::{found.hint} is no suspect, and no look opened it")
         if target is None:
             strangers.append(found.hint or found.qualname)
             continue
@@ -263,8 +266,8 @@ def _first(node: ast.stmt) -> int:
     return min([int(node.lineno), *(int(decorator.lineno) for decorator in decorators)])
 
 
-def _last(target: Target) -> str:
-    return target.qualname.rpartition(".")[2]
+def _last(named: Target | _Found) -> str:
+    return named.qualname.rpartition(".")[2]
 
 
 def _margin(source: str) -> str:

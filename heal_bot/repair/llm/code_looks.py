@@ -19,8 +19,12 @@ from heal_bot.ports import Brief
 from heal_bot.repair.llm.local_variable_trace import make_watcher
 from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.allowed_paths import permits
+from heal_bot.source.name_resolution import Symbol
+from heal_bot.source.references import References
 
 MOST = 6
+# Of so many suspects what they call may be changed too.
+_SUSPECTS = 3
 # What the sandbox shows of the beginning of an output is a little more.
 _PRINTED = 3_900
 _CODE = 12_000
@@ -38,15 +42,16 @@ for file in files:
         count += len(hits)
         if hits:
             found[file] = lines, hits
-# Few lines are shown with those around them.
+# Few lines are shown with those around them, and marked.
 around = 2 if count <= 8 else 0
 rows = [
-    f"{{file}}:{{at + 1}}: {{lines[at][:160]}}"
+    f"{{file}}:{{at + 1}}:{{'>' if around and at in hits else ''}} {{lines[at][:160]}}"
     for file, (lines, hits) in found.items()
     for at in sorted({{at for hit in hits for at in range(hit - around, hit + around + 1)}})
     if 0 <= at < len(lines)
 ]
-print(*rows[:40], f"{{count}} lines in all", sep="\\n")
+left = "; the rest is left out: name a path" if len(rows) > 40 else ""
+print(*rows[:40], f"{{count}} lines match{{left}}", sep="\\n")
 """
 _TESTS = """
 import importlib.util, pytest
@@ -203,10 +208,12 @@ def show_code(path: str, brief: Brief, name: str = "", first: int = 0, last: int
     if "[cut here" in shown.rpartition("\n")[2]:
         last = first + shown.count("\n") - 1
     whole = (t for t in targets if first <= t.first_line and t.last_line <= last)
-    may = tuple(t for t in whole if t.kind != "default" and _is_open(t, brief))
+    called = _list_called(brief) if not _explain_closed(path, brief) else frozenset()
+    open_to = (t for t in whole if t.kind != "default")
+    may = tuple(t for t in open_to if Symbol(path, t.qualname) in called or _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
     asked = f"show {where}lines {first}-{last} of {len(rows)}"
-    closed = _explain_closed(path, brief) or "the failing tests execute no whole function of it"
+    closed = _explain_closed(path, brief) or "no failing test executes it, no suspect calls it"
     return SeenCode(asked, shown.rstrip("\n"), may, "" if may else closed)
 
 
@@ -222,6 +229,13 @@ def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | 
             first = min((node.lineno, *(one.lineno for one in node.decorator_list)))
             return first, node.end_lineno or node.lineno
     return None
+
+
+def _list_called(brief: Brief) -> frozenset[Symbol]:
+    """What the likeliest suspects use, which a test that fails early may not come to."""
+    references = References.of(brief.tree)
+    near = (suspect.target for suspect in brief.cluster.suspects[:_SUSPECTS])
+    return frozenset(use for target in near for use in references.uses(target))
 
 
 def _is_open(target: Target, brief: Brief) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 from heal_bot.core.errors import LLMError
 from heal_bot.core.events import ModelSpoke, Run
-from heal_bot.core.model import Attempt, Candidate, Cost
+from heal_bot.core.model import Attempt, Candidate, Cost, Verdict
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import Secret, clip, hide_values, one_line, printable
 from heal_bot.ports import Brief, Recall
@@ -261,7 +261,7 @@ class ModelProposer:
         if any(digest(candidate) == digest(other) for other, _ in heat):
             refusal = "the same change as another candidate of this round"
         elif (earlier := find_twin(candidate, recall().attempts)) is not None:
-            refusal = f"the same change as attempt {earlier.number}, which was not run again"
+            refusal = f"the same change as attempt {earlier.number}: {_word(earlier.verdict)}"
         if refusal:
             self._speak(run, place, "reject", refusal)
             recall.reject(candidate, refusal)
@@ -279,6 +279,12 @@ class ModelProposer:
         if message not in self.notes:
             self.notes.append(message)
             run.warn("repair", message)
+
+
+def _word(verdict: Verdict) -> str:
+    """What came of an attempt, in a line; attempts of rules are shown nowhere else."""
+    broke = f"breaks {verdict.newly_failing[0].test}" if verdict.newly_failing else ""
+    return one_line(", ".join(filter(None, [verdict.word, broke, verdict.detail])), 400)
 
 
 def _joined(reason: str, transcript: str) -> str:

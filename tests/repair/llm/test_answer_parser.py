@@ -168,6 +168,12 @@ def test_several_functions_and_a_class_attribute_in_one_reply() -> None:
     assert lines[-2:] == ["-    size = 3", "+    size = 4"]
 
 
+def test_a_piece_that_may_not_change_is_not_left_out_of_what_is_judged() -> None:
+    closed = "```python\n# shop/rates.py::rate\ndef rate():\n    return 2\n```"
+    with pytest.raises(ReplyError, match="rate is no suspect"):
+        parse_answer(f"```python\n{COUNT}```\n{closed}", TARGETS, {PATH: SOURCE})
+
+
 def test_a_module_constant_can_change() -> None:
     assert changed("```python\nLIMIT = 11\n```") == ["-LIMIT = 10", "+LIMIT = 11"]
 

@@ -10,7 +10,17 @@ import pytest
 from benchmarks._scripts import PATH
 from benchmarks.loop import staged
 from heal_bot.core.events import Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Failure, Frame, Origin, Verdict
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Edit,
+    Failure,
+    Frame,
+    Origin,
+    Suspect,
+    Verdict,
+)
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.code_looks import (
     CodeLook,
@@ -49,7 +59,7 @@ def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object
         ("search", {"text": "sum(self.prices[1:])"}, f"{PATH}:20: "),
         ("search", {"regex": r"def (test|total)"}, "tests/test_money.py:7: def test_round"),
         ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:     def total(self):\n"),
-        ("search", {"text": "nowhere at all"}, "0 lines in all"),
+        ("search", {"text": "nowhere at all"}, "0 lines match"),
         ("search", {"regex": "(("}, "missing ), unterminated subpattern"),
         ("run", {"code": "from shop.money import Cart\nprint(Cart([1, 2]).total())"}, "2.0"),
         ("run", {"code": "1 / 0"}, "ZeroDivisionError: division by zero\n(exited with code 1)"),
@@ -136,7 +146,7 @@ def test_a_look_says_why_nothing_of_it_may_change(plain: Brief, tmp_path) -> Non
     def closed(brief: Brief, path: str) -> str:
         return seen(brief, "show", path=path, first=9, last=10).closed
 
-    assert closed(plain, "m.py") == "the failing tests execute no whole function of it"
+    assert closed(plain, "m.py") == "no failing test executes it, no suspect calls it"
     assert "configuration cannot be changed" in closed(plain, "tests/test_m.py")
     assert "no repair change this file" in closed(replace(plain, paths=("!m.py",)), "m.py")
     assert seen(plain, "show", path="m.py", name="f0").closed == ""
@@ -189,6 +199,14 @@ def test_a_plugin_of_pytest_may_be_seen_and_not_changed(tmp_path) -> None:
     shown = show_code("m.py", brief, first=1, last=9)
     assert shown.shown.startswith("def f0():")
     assert shown.targets == ()
+
+
+def test_what_a_suspect_calls_may_change_though_no_test_comes_there(plain: Brief, tmp_path) -> None:
+    text = "def f0():\n    g()\n\n\ndef g():\n    pass\n\n\ndef h():\n    pass\n"
+    tree = FolderTree.of(tmp_path, {"m.py": text})
+    suspect = Suspect(functions.index_targets("m.py", text)[0], 1.0)
+    brief = replace(plain, tree=tree, cluster=Cluster("c", (FAILURE,), (suspect,)))
+    assert [target.qualname for target in show_code("m.py", brief).targets] == ["f0", "g"]
 
 
 def test_a_class_is_shown_with_its_decorators(plain: Brief, tmp_path) -> None:
