@@ -30,13 +30,14 @@ from heal_bot.source.references import References
 FOLLOWED = 3
 # Characters of an `if` or `try` around imports that is shown.
 _CHOSEN = 800
+_OVERLOAD = re.compile(r"\s*@(?:\w+\.)?overload\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTarget:
     """A suspect as it is shown; `outline` is of its class, with the first suspect of that.
 
-    A `minor` one is a constant or `__init__` of which only its rank speaks.
+    A `minor` one is a constant or `__init__` of which only its rank speaks, or an overload.
     """
 
     target: Target
@@ -200,6 +201,7 @@ def _suspects(brief: Brief, texts: dict[str, str], references: References) -> It
         if target in seen or target.kind == "default":
             continue
         minor = len(seen) >= FOLLOWED and _is_minor(target, brief)
+        minor = minor or bool(_OVERLOAD.match(target.source))
         seen.add(target)
         home = find_owner(target, references) if target.kind == "function" and not minor else None
         told = (

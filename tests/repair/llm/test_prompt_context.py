@@ -269,3 +269,13 @@ def test_imports_of_another_python_are_told_and_what_runs_as_a_script_is_not(
     facts = gather_facts(Brief(cluster, tree, python="3.12.1"))
     assert [shown.replace('"', "'") for _, shown in facts.files] == [f"import sys\n{head}"]
     assert facts.python == "3.12.1 (the project admits 3.8)"
+
+
+def test_an_overload_is_no_suspect_to_show(tmp_path: Path) -> None:
+    stub = "@typing.overload\ndef f(a: int) -> int: ...\n\n\n"
+    text = f"import typing\n\n\n{stub}def f(a):\n    return a\n"
+    tree = FolderTree.of(tmp_path, {"m.py": text})
+    suspects = tuple(Suspect(target, 1.0) for target in functions.index_targets("m.py", text))
+    cluster = Cluster("c", (Failure("t.py::t", "E", ""),), suspects)
+    shown = gather_facts(Brief(cluster, tree)).suspects
+    assert [one.minor for one in shown] == [True, False]
