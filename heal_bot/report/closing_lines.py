@@ -134,9 +134,6 @@ def _suggestion(record: OutcomeRecord, where: str, *, verbose: bool) -> list[str
     lines = ["a change passes, and you decide whether it is right:"]
     lines += render_change(found.diff, None if verbose else _CHANGED)
     lines += [f"  but {one_line(reason, 400)}" for reason in found.why]
-    for rival in list_rivals(record)[:_RIVALS]:
-        look = f"heal-bot explain {where} --attempt {rival.number}"
-        lines.append(f"  in its place, {one_line(rival.reason, 200)} passes in the search: {look}")
     told = {*found.fixed, *(record.patch.fixed if record.patch else ())}
     for attempt in record.attempts:
         if attempt.word in MENDING and not told.issuperset(attempt.fixed):
@@ -173,6 +170,9 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
     lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
     if attempt.verdict != "regression":
         lines.append(f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}")
+    for rival in list_rivals(record)[:_RIVALS]:
+        look = f"heal-bot explain {where} --attempt {rival.number}"
+        lines.append(f"in its place, {one_line(rival.reason, 200)} passes in the search: {look}")
     return lines
 
 

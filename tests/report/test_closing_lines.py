@@ -56,7 +56,7 @@ def test_edits_that_pass_too_stand_beside_a_commit_that_would_go_back() -> None:
     first, rival = data["attempts"][0], dict(data["attempts"][-1])
     rival |= {"number": 3, "rationale": "`1` becomes `0`", "verdict": "fixed"}
     data["attempts"] = [first, data["attempts"][-1], rival]
-    said = "  in its place, `1` becomes `0` passes in the search: heal-bot explain out --attempt 3"
+    said = "in its place, `1` becomes `0` passes in the search: heal-bot explain out --attempt 3"
     assert said not in closing_lines.render_closing(records.record(data), "out")
     data["suggestion"]["proposer"] = data["attempts"][1]["proposer"] = "history"
     found = records.record(data)
