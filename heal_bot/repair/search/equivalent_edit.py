@@ -7,11 +7,11 @@ make of the functions that the commit changed and on others like them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Target
+from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Target
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
@@ -88,6 +88,15 @@ def _name(target: Target) -> tuple[str, str, int]:
     return target.path, target.qualname, target.nth
 
 
+def _is_own(one: Edit, changed: Mapping[str, frozenset[int]]) -> bool:
+    """Whether an edit begins at lines that changed, as far as it is known which did, or below."""
+    old, new = one.target.source.splitlines(), one.new_source.splitlines()
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((n for n, (was, now) in pairs if was != now), min(len(old), len(new)))
+    line = one.target.first_line + at
+    return not {line - 1, line}.isdisjoint(changed.get(one.target.path, {line}))
+
+
 def _list_passing(
     run: Run,
     cluster: Cluster,
@@ -96,7 +105,11 @@ def _list_passing(
     rules: Sequence[Proposer],
     targets: set[tuple[str, str, int]],
 ) -> list[Attempt]:
-    """The first edits of rules within some targets that pass all tests, as attempts."""
+    """The first edits of rules within some targets that pass all tests, as attempts.
+
+    They change what the commits under test wrote.
+    """
+    changed = ledger.tree.changed_lines()
     offered: deque[Candidate] = deque()
     found: list[Attempt] = []
 
@@ -106,6 +119,7 @@ def _list_passing(
                 if run.over() or len(found) >= _COMPARED:
                     return
                 inside = all(_name(one.target) in targets for one in candidate.edits)
+                inside = inside and all(_is_own(one, changed) for one in candidate.edits)
                 if inside and not ledger.seen(candidate):
                     offered.append(candidate)
                     yield candidate

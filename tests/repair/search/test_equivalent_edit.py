@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,26 @@ TITLE = "refactor: take names from a table"
 RIGHT, LUCKY = "(n < 0)", "(n < 0 and n != -3)"
 
 
+@dataclass(frozen=True)
+class ChangedTree(FolderTree):
+    """A checkout of which it is known what changed."""
+
+    changed: dict[str, frozenset[int]] = field(default_factory=dict)
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        return self.changed
+
+
 def _find(
     tmp_path: Path,
     edits: Sequence[str],
     calls: int = 9,
     told: tuple[ChangedFile, ...] = (),
     title: str = TITLE,
+    changed: dict[str, frozenset[int]] | None = None,
 ) -> tuple[Attempt | None, AttemptLog]:
     """What is found among edits of the last comparison, compared on so many calls."""
-    tree = FolderTree.of(tmp_path, {"m.py": AFTER})
+    tree = ChangedTree(FolderTree.of(tmp_path, {"m.py": AFTER}).root, changed=changed or {})
     files = (ChangedFile("m.py", BEFORE.encode(), AFTER.encode()), *told)
     regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
     ledger = AttemptLog(tree, regressions=(regression,))
@@ -101,6 +113,14 @@ def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path
     assert found is not None
     assert found.lacks == ledger.attempts[0].lacks
     assert "c1" in ledger.unsure
+
+
+@pytest.mark.parametrize(("line", "found"), [(3, True), (2, True), (4, False)])
+def test_an_edit_of_what_the_commits_did_not_write_is_not_tried(
+    tmp_path: Path, line: int, found: bool
+) -> None:
+    changed = {"m.py": frozenset({line})}
+    assert (_find(tmp_path, [RIGHT], changed=changed)[0] is not None) is found
 
 
 def test_few_calls_show_nothing(tmp_path: Path) -> None:
