@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from heal_bot.core.model import Failure
 
@@ -33,6 +34,12 @@ def normalise_message(message: str) -> str:
 def sign_failure(failure: Failure, site: str) -> str:
     """How a test failed, equal for equal causes: exception, place it was raised, message."""
     return f"{failure.kind} in {site or 'the test'}: {normalise_message(failure.message)}"
+
+
+def choose_signature(failures: Sequence[Failure], sites: Mapping[str, str]) -> str:
+    """How most of some failures look; the first by letter of equals."""
+    texts = Counter(sign_failure(failure, sites[failure.test]) for failure in failures)
+    return min(texts, key=lambda text: (-texts[text], text))
 
 
 def name_cluster(failures: Sequence[Failure]) -> str:

@@ -35,6 +35,9 @@ COMPARED_WEIGHT = 0.6
 NAMED_WEIGHT = 0.4
 USED_WEIGHT = 0.3
 MAX_SUSPECTS = 20
+# Of the values that a commit brought so many are accused beside its functions.
+_BROUGHT = 4
+_VALUES = frozenset({"assignment", "class_attribute"})
 MAX_FILES = 2_000
 
 
@@ -94,7 +97,7 @@ def locate(
                 id=failure_signatures.name_cluster(one.failures),
                 failures=one.failures,
                 suspects=suspects,
-                signature=_signature(one.failures, sites),
+                signature=failure_signatures.choose_signature(one.failures, sites),
                 stale=_is_stale(accused, baseline, places),
             )
         )
@@ -138,8 +141,9 @@ def _accuse(
                 case.score += top
                 case.evidence.append(said)
         known = {target_key(case.target) for case in ranked}
-        kinds = {t.kind for t in targets} - (set() if changed.isdisjoint(known) else {"function"})
-        new = (t for t in targets if t.kind in kinds and target_key(t) in changed - known)
+        new = [target for target in targets if target_key(target) in changed - known]
+        if not changed.isdisjoint(known):
+            new = [target for target in new if target.kind in _VALUES][:_BROUGHT]
         ranked += [_RankedCase(target, top, [said], blamed=True) for target in new]
     return sorted(ranked, key=_order)
 
@@ -370,13 +374,6 @@ def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...
             message = f"no function {hint!r} that a patch may change; the hint is not used"
             run.warn("locate", message)
     return tuple(dict.fromkeys(found))
-
-
-def _signature(failures: Sequence[Failure], sites: Mapping[str, str]) -> str:
-    texts = Counter(
-        failure_signatures.sign_failure(failure, sites[failure.test]) for failure in failures
-    )
-    return min(texts, key=lambda text: (-texts[text], text))
 
 
 def _tell_gaps(run: Run, baseline: Baseline, seen: Observations, places: Places) -> None:

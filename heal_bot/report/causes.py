@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from heal_bot.core.statuses import MENDING
+from heal_bot.core.statuses import MENDING, VerdictStatus
 from heal_bot.core.text import printable
 from heal_bot.report.failed_assertion import describe_message
 from heal_bot.report.status_sentences import describe_verdict
@@ -112,7 +112,9 @@ def list_rivals(record: OutcomeRecord) -> tuple[AttemptRecord, ...]:
     return tuple(
         one
         for one in record.attempts
-        if one.word in MENDING and one.proposer != "history" and set(found.fixed) <= set(one.fixed)
+        if one.word == VerdictStatus.FIXED
+        and one.proposer != "history"
+        and set(found.fixed) <= set(one.fixed)
     )
 
 

@@ -107,9 +107,7 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
             found.append(f"{name} changes a default argument, which callers may rely on")
         if _wide_excepts(new) > _wide_excepts(old):
             found.append(f"{name} newly catches every Exception")
-    plugins = () if candidate.undoes is None else _list_plugins(candidate, tree)
-    unclear = (told for told, unclear in _reaches(candidate, tree).items() if unclear)
-    return (*found, *plugins, *unclear)
+    return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
 
 
 def _check_edit(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
@@ -155,14 +153,10 @@ def list_decisions(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
 
     A plugin of pytest could have the tests pass by other means.
     """
-    plugins = () if candidate.undoes is not None else _list_plugins(candidate, tree)
-    return (*plugins, *list_reaches(candidate, tree))
-
-
-def _list_plugins(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     told = "takes part in the run of the tests: that they pass says less"
     changed = {edit.target.path for edit in candidate.edits}
-    return tuple(f"{path} {told}" for path in sorted(changed & paths.find_entry_points(tree)))
+    plugins = sorted(changed & paths.find_entry_points(tree))
+    return (*(f"{path} {told}" for path in plugins), *list_reaches(candidate, tree))
 
 
 def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:

@@ -198,8 +198,13 @@ def _entry_points(name: str, data: bytes) -> frozenset[str]:
     """The modules that a project's own metadata gives to pytest as plugins."""
     text = data.decode("utf-8", "replace")[: guard.MAX_BYTES]
     if name == "pyproject.toml":
-        points = _table(_table(_toml(text), "project"), "entry-points")
-        values = _table(points, "pytest11").values()
+        table, tools = _toml(text), _table(_toml(text), "tool")
+        points = (
+            _table(_table(table, "project"), "entry-points"),
+            _table(_table(tools, "poetry"), "plugins"),
+            _table(_table(tools, "flit"), "entrypoints"),
+        )
+        values = (value for one in points for value in _table(one, "pytest11").values())
         return frozenset(str(value).partition(":")[0] for value in values)
     blocks = _ENTRY_POINTS.findall(text) if name in {"setup.cfg", "setup.py"} else ()
     return frozenset(module for block in blocks for module in _ENTRY_POINT.findall(block))

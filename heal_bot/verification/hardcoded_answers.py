@@ -264,8 +264,7 @@ def _constants(change: ChangedFunction) -> Iterator[Finding]:
         constant_values.find_constants(change.new) - constant_values.find_constants(change.old)
     ) & change.known
     fixed = _fixed_answers(change.new) and not _fixed_answers(change.old)
-    answers = set().union(*map(constant_values.find_constants, _returned(change.new)))
-    if fixed and gained & answers:
+    if fixed and gained & _find_deciding(change.new):
         yield Finding(f"{change.name} returns nothing but constants of the tests", veto=True)
     elif fixed and _reads(change.old) and not _reads(change.new):
         yield Finding(f"{change.name} says the same whatever it is asked", veto=True)
@@ -274,14 +273,23 @@ def _constants(change: ChangedFunction) -> Iterator[Finding]:
         yield Finding(f"{change.name} gains the constant {shown}, which the tests hold too")
 
 
+def _find_deciding(function: Function) -> set[str]:
+    """The constants that what a function answers can depend on: not those that it only says."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt | ast.match_case) and not isinstance(
+            node, ast.Expr | ast.Raise
+        ):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr | ast.withitem | ast.pattern):
+                    found |= constant_values.find_constants(child)
+    return found
+
+
 def _fixed_answers(function: Function) -> bool:
     """Whether all that is returned is written down in the function."""
-    returned = _returned(function)
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     return bool(returned) and all(value is None or _is_fixed(value) for value in returned)
-
-
-def _returned(function: Function) -> list[ast.expr | None]:
-    return [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
 
 
 def _reads(function: Function) -> bool:

@@ -38,7 +38,7 @@ _Pair = tuple[Target | None, Target]
 # Shorter texts stand in any prose by accident.
 _LITERAL = re.compile(r"(?<![\w'\"])[bru]{0,2}(?:'([^'\n]{4,})'|\"([^\"\n]{4,})\")(?!\w)")
 # What ends a quotation begins none.
-_QUOTED = re.compile(r"(?:^|(?<=[\s(\[]))[\"'`“‘]+([^\"'`“”‘’]{4,})[\"'`”’]")
+_QUOTED = re.compile(r"(?:^|(?<=[\s(\[:=*]))[\"'`“‘]+([^\"'`“”‘’]{4,})[\"'`”’]")
 
 
 def find_outdated(baseline: Baseline, history: History, tree: Tree) -> Baseline:
@@ -113,7 +113,7 @@ def _find_telling(failure: Failure, regression: Regression, tree: Tree) -> str:
 
 def _stands_in(part: str, text: str) -> bool:
     """Whether a part stands in a text, not as a piece of a word."""
-    return bool(re.search(rf"(?<!\w(?=\w)){re.escape(part)}(?!(?<=\w)\w)", text))
+    return part in text and bool(re.search(rf"(?<!\w(?=\w)){re.escape(part)}(?!(?<=\w)\w)", text))
 
 
 def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str, str]]:

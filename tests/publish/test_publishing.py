@@ -447,6 +447,20 @@ def test_a_forged_bundle_is_refused_and_nothing_is_written(scene: Scene, name: s
     assert scene.github.writes() == []
 
 
+@pytest.mark.parametrize("undoes", [None, "", "5" * 40])
+def test_a_change_of_a_plugin_of_pytest_is_left_to_a_person(
+    scene: Scene, undoes: str | None
+) -> None:
+    entry = "[project.entry-points.pytest11]\nshop = 'shop.pricing'\n"
+    scene.base = scene.commit("main", "pyproject.toml", entry)
+    values = records.data(scene.base)
+    values["certificate"] |= {} if undoes is None else {"undoes": undoes}
+    done = scene.publish(values)
+    assert done.status == "refused"
+    assert "takes part in the run of the tests" in done.reason
+    assert scene.github.writes() == []
+
+
 @pytest.mark.parametrize(
     "changes",
     [

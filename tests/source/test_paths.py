@@ -58,6 +58,21 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
     assert paths.find_entry_points(tree) == {"plug.py"}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", '[tool.poetry.plugins.pytest11]\na = "own.plug"\n'),
+        ("pyproject.toml", '[tool.flit.entrypoints.pytest11]\na = "own.plug"\n'),
+        ("setup.cfg", "[options.entry_points]\npytest11 =\n    a = own.plug\n"),
+        ("setup.py", "setup(entry_points={'pytest11': ['a = own.plug']})\n"),
+    ],
+)
+def test_entry_points_are_found_wherever_they_are_declared(tree, name: str, text: str) -> None:
+    made = tree(own__plug="", plug="")
+    files = {**made.files, name: text.encode()}
+    assert paths.find_entry_points(type(made)(files)) == {"own/plug.py"}
+
+
 def test_a_plugin_for_others_is_no_machinery_unless_its_own_tests_are_run_with_it(tree) -> None:
     made = tree(plug="import pytest\n", more="import pytest\n")
     entry = b"[project.entry-points.pytest11]\na = 'plug'\nb = 'more'\n"

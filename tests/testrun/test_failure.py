@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
@@ -70,12 +71,30 @@ def stumble() -> None:
         1 / 0  # noqa: B018
 
 
+def leave() -> None:
+    try:
+        find()
+    except KeyError:
+        sys.exit(1)
+
+
 @pytest.mark.parametrize(
-    ("function", "innermost"), [(reraise, "find"), (check, "find"), (stumble, "stumble")]
+    ("function", "innermost"),
+    [(reraise, "find"), (check, "find"), (leave, "find"), (stumble, "stumble")],
 )
 def test_what_fails_while_it_handles_an_exception_is_the_innermost_frame(
     inside: types.ModuleType, function: Callable[[], None], innermost: str
 ) -> None:
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises((Exception, SystemExit)) as caught:
         function()
     assert inside.describe(caught.value, str(Path(__file__).parent))["f"][-1][2] == innermost
+
+
+def test_a_traceback_that_ends_in_no_code_is_followed(inside: types.ModuleType) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        stumble()
+    trace = caught.value.__traceback__
+    assert trace is not None
+    broken = types.TracebackType(None, trace.tb_frame, 5000, 1)
+    error = caught.value.with_traceback(broken)
+    assert inside.describe(error, str(Path(__file__).parent))["f"][-1][2] == "find"

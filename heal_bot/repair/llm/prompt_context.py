@@ -30,7 +30,7 @@ from heal_bot.source.references import References
 FOLLOWED = 3
 # Characters of an `if` or `try` around imports that is shown.
 _CHOSEN = 800
-_OVERLOAD = re.compile(r"\s*@(?:\w+\.)?overload\b")
+_OVERLOAD = re.compile(r"(?:\s*@.*\n)*?\s*@(?:\w+\.)?overload\s*\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,8 @@ class _Search:
 
     def list_brought(self) -> set[str]:
         """The names of the functions that the commit brought."""
-        return {target.qualname.rpartition(".")[2] for target in self.change.brought}
+        brought = (target for target in self.change.brought if target.kind == "function")
+        return {target.qualname.rpartition(".")[2] for target in brought}
 
     def widen(self, pieces: Pieces) -> Pieces:
         """The parts, and the others that use a function which the commit brought and they use.

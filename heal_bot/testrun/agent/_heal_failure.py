@@ -6,7 +6,7 @@ import opcode
 
 from _heal_pristine_stdlib import os
 
-_RAISE = opcode.opmap["RAISE_VARARGS"]
+_RAISE = bytes([opcode.opmap["RAISE_VARARGS"]])
 MAX_MESSAGE = 8000
 MAX_FRAMES = 120
 _MACHINERY = ("/_pytest/", "/pluggy/", "/_heal_", "/pytest/__")
@@ -83,7 +83,7 @@ def _chain(error):
         elif (
             error.__context__ is not None
             and not error.__suppress_context__
-            and _is_raised(error.__traceback__)
+            and (isinstance(error, SystemExit) or _is_raised(error.__traceback__))
         ):
             error = error.__context__
         elif isinstance(inner, tuple) and inner and isinstance(inner[0], BaseException):
@@ -93,10 +93,11 @@ def _chain(error):
 
 
 def _is_raised(trace):
-    """Whether a `raise` or `assert` statement is what a traceback leads to."""
+    """Whether a `raise` or `assert` statement, or no code of Python, is where a traceback ends."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is None or trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
+    at = -1 if trace is None else trace.tb_lasti
+    return at < 0 or trace.tb_frame.f_code.co_code[at : at + 1] in (_RAISE, b"")
 
 
 def _frames(trace, root):

@@ -272,8 +272,8 @@ def test_imports_of_another_python_are_told_and_what_runs_as_a_script_is_not(
 
 
 def test_an_overload_is_no_suspect_to_show(tmp_path: Path) -> None:
-    stub = "@typing.overload\ndef f(a: int) -> int: ...\n\n\n"
-    text = f"import typing\n\n\n{stub}def f(a):\n    return a\n"
+    stub = "@cache\n@typing.overload\ndef f(a: int) -> int: ...\n\n\n"
+    text = f"import typing\n\n\n{stub}@overload(clip)\ndef f(a):\n    return a\n"
     tree = FolderTree.of(tmp_path, {"m.py": text})
     suspects = tuple(Suspect(target, 1.0) for target in functions.index_targets("m.py", text))
     cluster = Cluster("c", (Failure("t.py::t", "E", ""),), suspects)
