@@ -35,9 +35,8 @@ COMPARED_WEIGHT = 0.6
 NAMED_WEIGHT = 0.4
 USED_WEIGHT = 0.3
 MAX_SUSPECTS = 20
-# Of the values that a commit brought so many are accused beside its functions.
+# Of the values that a commit brought so many are accused beside its functions; not measured.
 _BROUGHT = 4
-_VALUES = frozenset({"assignment", "class_attribute"})
 MAX_FILES = 2_000
 
 
@@ -143,7 +142,7 @@ def _accuse(
         known = {target_key(case.target) for case in ranked}
         new = [target for target in targets if target_key(target) in changed - known]
         if not changed.isdisjoint(known):
-            new = [target for target in new if target.kind in _VALUES][:_BROUGHT]
+            new = [target for target in new if target.is_value][:_BROUGHT]
         ranked += [_RankedCase(target, top, [said], blamed=True) for target in new]
     return sorted(ranked, key=_order)
 

@@ -104,7 +104,7 @@ def closest_attempt(record: OutcomeRecord) -> AttemptRecord | None:
     return min(fixing, key=_rank, default=None)
 
 
-def list_rivals(record: OutcomeRecord) -> tuple[AttemptRecord, ...]:
+def list_alternatives(record: OutcomeRecord) -> tuple[AttemptRecord, ...]:
     """Edits that pass too, in the search, where the suggestion takes a commit back."""
     found = record.suggestion
     if found is None or found.proposer != "history":

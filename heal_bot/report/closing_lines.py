@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.statuses import MENDING
 from heal_bot.core.text import count, for_log, one_line, printable
-from heal_bot.report.causes import closest_attempt, describe_attempt, list_rivals
+from heal_bot.report.causes import closest_attempt, describe_attempt, list_alternatives
 from heal_bot.report.deciding_question import list_answers
 from heal_bot.report.failure_status import describe_uncollected
 from heal_bot.report.findings import list_culprits
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Lines of one kind without `-v`: tests, sentences, other changes, and changed lines of a diff.
 _TESTS = 8
 _TOLD = 10
-_RIVALS = 3
+_ALTERNATIVES = 3
 _CHANGED = 16
 _SUSPECTED = 3
 _UNHEALED = frozenset({"not_healed", "budget_exhausted"})
@@ -170,9 +170,9 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
     lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
     if attempt.verdict != "regression":
         lines.append(f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}")
-    for rival in list_rivals(record)[:_RIVALS]:
-        look = f"heal-bot explain {where} --attempt {rival.number}"
-        lines.append(f"in its place, {one_line(rival.reason, 200)} passes in the search: {look}")
+    for other in list_alternatives(record)[:_ALTERNATIVES]:
+        look = f"heal-bot explain {where} --attempt {other.number}"
+        lines.append(f"in its place, {one_line(other.reason, 200)} passes in the search: {look}")
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heal_bot.core.model import stable_test_ids
 from heal_bot.core.text import code_span, count, fence, for_markdown, one_line
-from heal_bot.report.causes import describe_attempt, list_rivals
+from heal_bot.report.causes import describe_attempt, list_alternatives
 from heal_bot.report.causes import list_causes as causes_of
 from heal_bot.report.compact_diff import shorten_diff
 from heal_bot.report.failure_status import describe_uncollected
@@ -132,9 +132,9 @@ def show_suggestion(record: OutcomeRecord, limit: int = 20_000) -> str:
     if (found := record.suggestion) is None:
         return ""
     parts = [f"This change {describe_suggestion(found)}", fence(found.diff, "diff", limit)]
-    for rival in list_rivals(record)[:_DIFFS]:
-        parts.append(f"In its place, attempt {rival.number} passes in the search:")
-        parts.append(fence(shorten_diff(rival.diff, _LINES), "diff", 4_000))
+    for other in list_alternatives(record)[:_DIFFS]:
+        parts.append(f"In its place, attempt {other.number} passes in the search:")
+        parts.append(fence(shorten_diff(other.diff, _LINES), "diff", 4_000))
     return fold("Suggestion", "\n\n".join(parts))
 
 

@@ -53,9 +53,9 @@ def test_a_suggestion_is_told_with_what_it_lacks_and_its_diff() -> None:
 
 def test_edits_that_pass_too_stand_beside_a_commit_that_would_go_back() -> None:
     data = records.suggested(BASE)
-    first, rival = data["attempts"][0], dict(data["attempts"][-1])
-    rival |= {"number": 3, "rationale": "`1` becomes `0`", "verdict": "fixed"}
-    data["attempts"] = [first, data["attempts"][-1], rival]
+    first, other = data["attempts"][0], dict(data["attempts"][-1])
+    other |= {"number": 3, "rationale": "`1` becomes `0`", "verdict": "fixed"}
+    data["attempts"] = [first, data["attempts"][-1], other]
     said = "in its place, `1` becomes `0` passes in the search: heal-bot explain out --attempt 3"
     assert said not in closing_lines.render_closing(records.record(data), "out")
     data["suggestion"]["proposer"] = data["attempts"][1]["proposer"] = "history"

@@ -23,6 +23,11 @@ class Target:
     last_line: int
     source: str
 
+    @property
+    def is_value(self) -> bool:
+        """Whether it is a value of a module or a class, which no test is seen to execute."""
+        return self.kind in {"assignment", "class_attribute"}
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -17,14 +17,13 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, Failure, Frame, Origin, Target
 from heal_bot.ports import Brief
 from heal_bot.repair.llm.local_variable_trace import make_watcher
+from heal_bot.repair.llm.prompt_context import FOLLOWED
 from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.allowed_paths import permits
 from heal_bot.source.name_resolution import Symbol
 from heal_bot.source.references import References
 
 MOST = 6
-# Of so many suspects what they call may be changed too.
-_SUSPECTS = 3
 # What the sandbox shows of the beginning of an output is a little more.
 _PRINTED = 3_900
 _CODE = 12_000
@@ -208,13 +207,14 @@ def show_code(path: str, brief: Brief, name: str = "", first: int = 0, last: int
     if "[cut here" in shown.rpartition("\n")[2]:
         last = first + shown.count("\n") - 1
     whole = (t for t in targets if first <= t.first_line and t.last_line <= last)
-    called = _list_called(brief) if not _explain_closed(path, brief) else frozenset()
+    closed = _explain_closed(path, brief)
+    called = frozenset() if closed else _list_called(brief)
     open_to = (t for t in whole if t.kind != "default")
     may = tuple(t for t in open_to if Symbol(path, t.qualname) in called or _is_open(t, brief))
     where = f"{path}::{name}, " if name else f"{path}, "
     asked = f"show {where}lines {first}-{last} of {len(rows)}"
-    closed = _explain_closed(path, brief) or "no failing test executes it, no suspect calls it"
-    return SeenCode(asked, shown.rstrip("\n"), may, "" if may else closed)
+    unused = "no failing test executes it, no suspect calls it"
+    return SeenCode(asked, shown.rstrip("\n"), may, "" if may else closed or unused)
 
 
 def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | None:
@@ -234,7 +234,7 @@ def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | 
 def _list_called(brief: Brief) -> frozenset[Symbol]:
     """What the likeliest suspects use, which a test that fails early may not come to."""
     references = References.of(brief.tree)
-    near = (suspect.target for suspect in brief.cluster.suspects[:_SUSPECTS])
+    near = (suspect.target for suspect in brief.cluster.suspects[:FOLLOWED])
     return frozenset(use for target in near for use in references.uses(target))
 
 

@@ -26,7 +26,8 @@ from heal_bot.repair.llm.suspect_context import (
 from heal_bot.source import edit, functions, guard, minimum_python
 from heal_bot.source.references import References
 
-# Of so many suspects is told what they use and who calls them; those behind can be minor.
+# Of so many suspects is told what they use, which may be changed too, and who calls them; those
+# behind can be minor.
 FOLLOWED = 3
 # Characters of an `if` or `try` around imports that is shown.
 _CHOSEN = 800
@@ -200,8 +201,8 @@ def _suspects(brief: Brief, texts: dict[str, str], references: References) -> It
             target = functions.find_target(references.targets(target.path), name) or target
         if target in seen or target.kind == "default":
             continue
-        minor = len(seen) >= FOLLOWED and _is_minor(target, brief)
-        minor = minor or bool(_OVERLOAD.match(target.source))
+        late = len(seen) >= FOLLOWED
+        minor = (late and _is_minor(target, brief)) or bool(_OVERLOAD.match(target.source))
         seen.add(target)
         home = find_owner(target, references) if target.kind == "function" and not minor else None
         told = (

@@ -64,7 +64,7 @@ class AttemptLog:
     stopped: str = "done"
     limit: str = ""
     notes: list[str] = field(default_factory=list)
-    _searches: dict[tuple[str, Target, str, str], list[int]] = field(default_factory=dict)
+    _searches: dict[tuple[Target, str, str], list[int]] = field(default_factory=dict)
     _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _known: dict[str, str] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class AttemptLog:
         """What each proposer tried by families of changes, target by target."""
         return tuple(
             Search(proposer, target, family, tried, best)
-            for (_, target, proposer, family), (tried, best) in self._searches.items()
+            for (target, proposer, family), (tried, best) in self._searches.items()
         )
 
     def find_regression(self, cluster: Cluster) -> Regression | None:
@@ -89,10 +89,9 @@ class AttemptLog:
         """The verdict that this change got before, here or in an earlier run; '' if it is new."""
         return self._known.get(digest(candidate), "") if self._known else ""
 
-    def count(self, cluster: Cluster, candidate: Candidate, verdict: Verdict) -> None:
+    def count(self, candidate: Candidate, verdict: Verdict) -> None:
         """Add one judged candidate to its search."""
-        target = candidate.edits[0].target
-        key = (cluster.id, target, candidate.proposer, candidate.family)
+        key = (candidate.edits[0].target, candidate.proposer, candidate.family)
         row = self._searches.setdefault(key, [0, 0])
         row[0] += 1
         row[1] = max(row[1], len(verdict.fixed))

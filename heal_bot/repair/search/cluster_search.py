@@ -224,7 +224,7 @@ def _pass(
     with contextlib.closing(search.session.judge(feed())) as verdicts:
         for verdict in verdicts:
             candidate = offered.popleft()
-            ledger.count(search.cluster, candidate, verdict)
+            ledger.count(candidate, verdict)
             search.judged.add(digest(candidate))
             _tell(run, search.cluster, proposer, tally, candidate)
             tally.count(candidate, verdict)
@@ -345,7 +345,7 @@ def _converse(
                 why := explain_lookup(session.call((candidate,)))
             ):
                 verdict = Verdict(VerdictStatus.REJECTED, detail=why)
-            ledger.count(cluster, candidate, verdict)
+            ledger.count(candidate, verdict)
             attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
             attempt = weigh_winner(cluster, session, ledger, attempt)
             again = attempt.lacks and cluster.id in ledger.suggestions
@@ -374,7 +374,7 @@ def _judge_withheld(search: _ClusterSearch, withheld: Sequence[Candidate]) -> It
         return
     started, candidate = run.clock(), withheld[-1]
     verdict = next(iter(search.session.judge((candidate,))))
-    ledger.count(cluster, candidate, verdict)
+    ledger.count(candidate, verdict)
     attempt = ledger.record(run, cluster, candidate, verdict, run.clock() - started)
     if verdict.status == VerdictStatus.FIXED:
         yield attempt

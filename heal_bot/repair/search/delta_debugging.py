@@ -299,7 +299,7 @@ class _Search:
         verdicts = self.session.judge([candidate for _, candidate in asked])
         for (one, candidate), verdict in zip(asked, verdicts, strict=False):
             self.tried += 1
-            self.ledger.count(self.cluster, candidate, verdict)
+            self.ledger.count(candidate, verdict)
             self.judged[one] = verdict
         known = ((one, self.judged.get(one)) for one in sets)
         return [one for one, v in known if v and v.status == VerdictStatus.FIXED]

@@ -126,7 +126,7 @@ def _list_passing(
 
     for verdict in session.judge(feed()):
         candidate = offered.popleft()
-        ledger.count(cluster, candidate, verdict)
+        ledger.count(candidate, verdict)
         if verdict.status == VerdictStatus.FIXED and not (
             patch_policy.check_candidate(candidate, ledger.tree)
             or patch_policy.list_decisions(candidate, ledger.tree)

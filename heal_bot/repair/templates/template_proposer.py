@@ -26,8 +26,8 @@ from heal_bot.source.guard import SourceRejected
 from heal_bot.source.patch_policy import MAX_SOURCE
 
 _SUSPECTS = 5
+# How far behind them values are tried too; not measured.
 _MOST = 10
-_VALUES = frozenset({"assignment", "class_attribute"})
 _IMPROVERS = 30
 # Improvers that are tried together with changes of other functions.
 _BESIDE = 6
@@ -129,7 +129,7 @@ class TemplateProposer:
 
 def _select(suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """The likeliest suspects, and values behind them, of which there are few changes."""
-    values = (one for one in suspects[_SUSPECTS:_MOST] if one.target.kind in _VALUES)
+    values = (one for one in suspects[_SUSPECTS:_MOST] if one.target.is_value)
     return (*suspects[:_SUSPECTS], *values)
 
 
