@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Self
 
 from heal_bot.core.model import (
@@ -21,7 +22,6 @@ from heal_bot.ports import RunContext, Session
 # The guards of a search, not of the verdict: the cold run judges with the whole suite.
 _GUARDS = 200
 _GUARD_SECONDS = 2.0
-_SUSPECTS = 5
 
 
 def open_session(
@@ -35,37 +35,58 @@ def open_session(
 
 
 def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
-    """Passing tests that execute the suspects or share a file with a failure, fastest first."""
+    """Passing tests that execute the suspects, each line as often as there is room for.
+
+    Then those that share a file with a failure. The fastest first, by turns of lines: a function
+    that few tests reach is not left to those that are fast in something else.
+    """
     red = {failure.test for failure in cluster.failures}
-    targets = [suspect.target for suspect in cluster.suspects[:_SUSPECTS]]
-    near = find_covering(baseline.suite, targets) | _neighbours(baseline, red)
-    timed = sorted(
-        (result.seconds, result.test)
-        for result in baseline.suite.results
-        if result.passed and result.test in near and result.test not in red
-    )
+    passing = [r for r in baseline.suite.results if r.passed and r.test not in red]
+    seconds = {r.test: r.seconds for r in sorted(passing, key=lambda r: (r.seconds, r.test))}
+    hits = _find_hits(baseline.suite, [suspect.target for suspect in cluster.suspects])
+    files = {test.partition("::")[0] for test in red}
+    watching = {test: hits[test] for test in seconds if test in hits}
+    near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
     chosen: list[str] = []
     spent = 0.0
-    for seconds, test in timed[:_GUARDS]:
-        spent += seconds
-        if chosen and spent > _GUARD_SECONDS:
+    for test in chain(_take_turns(watching), near):
+        if len(chosen) == _GUARDS:
             break
-        chosen.append(test)
-    return tuple(chosen)
+        if spent + seconds[test] <= _GUARD_SECONDS:
+            chosen.append(test)
+            spent += seconds[test]
+    return tuple(chosen or [*watching, *near][:1])
+
+
+def _take_turns(hits: Mapping[str, int]) -> Iterator[str]:
+    """Tests in their order, such that each line is hit once, then each line twice, and so on."""
+    left = dict(hits)
+    # `levels[n]` has the lines that more than n of the tests hit.
+    levels: list[int] = []
+    turn = 0
+    while left:
+        for test in tuple(left):
+            if turn < len(levels) and not left[test] & ~levels[turn]:
+                continue
+            more = left.pop(test)
+            for at, level in enumerate(levels):
+                levels[at], more = level | more, level & more
+            if more:
+                levels.append(more)
+            yield test
+        turn += 1
 
 
 def find_covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:
     """Tests whose spectrum touches one of the targets; none without a spectrum."""
-    if (spectrum := suite.spectrum) is None:
-        return set()
+    return set(_find_hits(suite, targets))
+
+
+def _find_hits(suite: SuiteRun, targets: Sequence[Target]) -> dict[str, int]:
+    if suite.spectrum is None:
+        return {}
     lines = ((target.path, range(target.first_line, target.last_line + 1)) for target in targets)
-    return {test for place in lines for test in spectrum.find_tests(*place)}
-
-
-def _neighbours(baseline: Baseline, red: set[str]) -> set[str]:
-    """Tests of the files that hold the failures."""
-    files = {test.partition("::")[0] for test in red}
-    return {r.test for r in baseline.suite.results if r.test.partition("::")[0] in files}
+    return suite.spectrum.find_hits(*lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,12 +118,14 @@ class Spectrum:
             found.setdefault(path, set()).add(line)
         return found
 
-    def find_tests(self, path: str, lines: Container[int]) -> set[str]:
-        """The tests that executed one of these lines of a file."""
-        places = enumerate(self.locations)
-        inside = (at for at, (file, line) in places if file == path and line in lines)
+    def find_hits(self, *places: tuple[str, Container[int]]) -> dict[str, int]:
+        """What each test executed of these lines of files; without the tests that did not."""
+        inside = (
+            at for at, (file, line) in enumerate(self.locations)
+            if any(file == path and line in lines for path, lines in places)
+        )  # fmt: skip
         mask = bitmap(inside, len(self.locations))
-        return {test for test, hits in self.hits.items() if hits & mask}
+        return {test: ran for test, hits in self.hits.items() if (ran := hits & mask)}
 
     def joined(self, other: Spectrum, tests: Iterable[str]) -> Spectrum:
         """This one, and what these tests executed in another run besides.

@@ -92,8 +92,8 @@ def _work(brief: Brief, target: Target, tests: Iterable[str]) -> dict[str, int]:
         return {}
     # Not the header: a test that imports the module first executes that, and nothing else of it.
     inside = functions.body_lines(edit.text_of(brief.tree, target.path), target)
-    ran = brief.spectrum.find_tests(target.path, inside)
-    return {test: brief.spectrum.hits[test].bit_count() for test in ran.intersection(tests)}
+    ran = brief.spectrum.find_hits((target.path, inside))
+    return {test: brief.spectrum.hits[test].bit_count() for test in ran.keys() & set(tests)}
 
 
 def _named_in(target: Target, tests: Iterable[str], references: References) -> dict[str, int]:
