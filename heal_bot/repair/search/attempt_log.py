@@ -149,6 +149,8 @@ class AttemptLog:
             status, fixed, detail = verified.word, len(verified.fixed), verified.detail
             if len(new) == 1:
                 self.refuse(new[0], verified)
+            if proposal.winners == (*new[:1],) and verified.measured:
+                self._known[digest(new[0].candidate)] = verified.status
         elif why:
             status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
             if len(new) == 1:

@@ -381,6 +381,6 @@ def _judge_withheld(search: _ClusterSearch, withheld: Sequence[Candidate]) -> It
 
 
 def _known(ledger: AttemptLog, candidate: Candidate) -> str:
-    """The reason to refuse what an earlier run has judged."""
+    """The reason to refuse what an earlier run, or a cold one of this run, has judged."""
     verdict = ledger.seen(candidate)
-    return f"an earlier run tried this change: {verdict}" if verdict else ""
+    return f"this change was tried before: {verdict}" if verdict else ""

@@ -450,6 +450,22 @@ def test_what_was_refused_without_being_measured_stays_a_rival_of_the_next(
     assert (ledger.suggestion is None) is patched
 
 
+def test_what_did_not_hold_is_offered_once_whoever_proposes_it_again(tmp_path: Path) -> None:
+    tiers = [
+        ListProposer([RIGHT_ADD], name="rules"), ListProposer([RIGHT_ADD], name="others"),
+        ListProposer([RIGHT_ADD], name="model", streams=False),
+    ]  # fmt: skip
+    ledger, offered, sessions = _search(
+        tmp_path, [_cluster("add", *MORE)], tiers, {"add": MORE},
+        lambda proposal: Verdict("unconfirmed", detail="breaks others"),
+    )  # fmt: skip
+    assert (len(offered), sessions[0].judged) == (1, 1)
+    assert [(a.verdict.status, a.verdict.detail) for a in ledger.attempts] == [
+        ("unconfirmed", "breaks others"),
+        ("rejected", "this change was tried before: unconfirmed"),
+    ]
+
+
 def test_what_lacks_evidence_is_confirmed_and_suggested_and_no_patch(tmp_path: Path) -> None:
     ledger, offered = _suggesting(tmp_path)
     assert [p.edits for p in offered] == [LUCKY_ADD.edits]
