@@ -7,6 +7,7 @@ import select
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Self
 
 from heal_bot.core.errors import SandboxError
@@ -115,22 +116,28 @@ class WarmSession:
             self._advance(len(order))
 
     def call(self, candidates: Sequence[Candidate], seed: int = 0) -> Calls:
-        """What functions do after each change; empty where they cannot be changed in place."""
-        changed = [c for c in candidates if all(e.target.kind == "function" for e in c.edits)]
-        if not self._based or len(changed) < len(candidates) or not candidates:
+        """What functions do after each change; no row where one cannot be made in place."""
+        swapped = [all(e.target.kind == "function" for e in c.edits) for c in candidates]
+        edits = [tuple(map(encode_edit, c.edits)) for c in compress(candidates, swapped)]
+        if not self._based or not edits:
             return Calls()
-        seconds = self._pace.longer + CALL_SECONDS * (1 + len(candidates))
+        seconds = self._pace.longer + CALL_SECONDS * (1 + len(edits))
         order = JudgeRequest(
             first=self._pace.first,
             rest=self._pace.rest,
             guards=self._expected.guards,
             limit=seconds,
-            candidates=tuple(tuple(map(encode_edit, c.edits)) for c in candidates),
+            candidates=tuple(edits),
             seed=seed,
             # The other lanes wait for this one.
             width=min(self._most, os.cpu_count() or 1),
         )
-        return self._ask(order).calls
+        calls = self._ask(order).calls
+        unchanged, *rows = calls.rows or ((),)
+        if len(rows) != len(edits):
+            return calls
+        found = iter(rows)
+        return replace(calls, rows=(unchanged, *(next(found) if s else () for s in swapped)))
 
     def _begin(self, candidate: Candidate) -> Work:
         """Queue a candidate, or reject it when its edits do not apply."""

@@ -24,6 +24,9 @@ class Cart:
 
 def drain(items):
     return sorted(items, reverse=True)
+
+
+MOST = 3
 """
 TESTS = """\
 import m
@@ -68,6 +71,9 @@ def called(
         assert session.call(candidates, seed=1).calls != found.calls
         table = [tree.candidate("drain", "def drain(items):\n    return items[::-1]\n")]
         assert session.call(table).calls[0] == "drain([2, 3])"
+        value = tree.candidate("MOST", "MOST = 4\n")
+        assert session.call([value]) == Calls()
+        assert session.call([value, *candidates]).rows == (found.rows[0], (), *found.rows[1:])
     return {"": found, **dict(zip(["unchanged", *TOTALS], found.rows, strict=True))}
 
 
