@@ -35,7 +35,7 @@ _LINES = 3
 _ENDS = ast.Return | ast.Raise | ast.Break | ast.Continue
 _SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Delete
 _TEXTS = ast.Constant | ast.JoinedStr
-_UNREADABLE = (guard.SourceRejected, SyntaxError, ValueError, RecursionError)
+UNREADABLE = (guard.SourceRejected, SyntaxError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     old, new = _Side(), _Side()
     # Of deleted files as many as there is room for beside the others.
     for one in sorted(changes, key=lambda one: not one.after):
-        with contextlib.suppress(*_UNREADABLE):
+        with contextlib.suppress(*UNREADABLE):
             was, then, now = map(Version.of, (one.before, one.after, one.now))
             former, left, present = (_list_functions(v.tree) for v in (was, then, now))
             gone = _select_changed(former, left)
@@ -128,7 +128,7 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
             new.read(one.path, now, still)
     if max(old.functions, new.functions) > _FUNCTIONS:
         return ()
-    with contextlib.suppress(*_UNREADABLE):
+    with contextlib.suppress(*UNREADABLE):
         ranked = [*_complete_calls(old, new), *_replace_alike(old, new)]
         found = [(3, one) for one in ranked] + [*_insert_lost(old, new)]
         found.sort(key=lambda one: -one[0])

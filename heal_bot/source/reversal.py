@@ -16,6 +16,7 @@ from heal_bot.source.bound_names import list_names
 from heal_bot.source.imports import find_missing, name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
+from heal_bot.source.lost_entries import find_lost_entries
 from heal_bot.source.parsed_version import encode_lines, line_starts, parse_code
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, align, compare_versions
@@ -260,7 +261,8 @@ def place_lost(change: ReversedChange) -> Iterator[tuple[Target, Part]]:
     """What a change lost as it moved or rewrote code, by the targets to have it again."""
     targets = {path: functions.index_targets(path, text) for path, text in change.texts.items()}
     starts = {path: line_starts(encode_lines(text)) for path, text in change.texts.items()}
-    for path, part in find_lost_code(change.versions):
+    found = *find_lost_code(change.versions), *find_lost_entries(change.versions)
+    for path, part in found:
         yield from _placed(part, targets[path], starts[path])
 
 

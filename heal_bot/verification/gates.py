@@ -107,12 +107,19 @@ def _branches(function: Function) -> int:
 def find_uncovered(
     before: str, after: str, path: str, tests: Sequence[str], seen: Spectrum
 ) -> tuple[int, ...]:
-    """New lines of `after` that hold code which none of the tests executed."""
+    """New lines of `after` in functions that hold code which none of the tests executed.
+
+    What stands outside of them runs as the module is imported, before any test.
+    """
     kept = set(before.splitlines())
     lines = seen.list_lines(*tests).get(path, set())
+    every = ast.walk(guard.parse(after))
+    functions = (node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     code = {
         node.lineno
-        for node in ast.walk(guard.parse(after))
+        for function in functions
+        for part in function.body
+        for node in ast.walk(part)
         if isinstance(node, ast.stmt)
         and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and not isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom)

@@ -30,3 +30,8 @@ def test_new_lines_that_no_fixed_test_executes_are_named() -> None:
     seen = Spectrum((("m.py", 3), ("m.py", 5), ("m.py", 4)), {"t": 0b011, "other": 0b100})
     assert gates.find_uncovered(before, after, "m.py", ("t",), seen) == (4,)
     assert gates.find_uncovered(before, after, "m.py", ("t", "other"), seen) == ()
+
+
+def test_what_runs_as_a_module_is_imported_needs_no_test_that_executes_it() -> None:
+    after = "LIMIT = 2\n\n\nclass A:\n    limit = LIMIT\n"
+    assert gates.find_uncovered("", after, "m.py", ("t",), Spectrum((), {})) == ()

@@ -165,7 +165,7 @@ class _Search:
     def restored(self) -> list[Pieces]:
         """What the commit lost while it moved or rewrote code, if that alone passes.
 
-        Of one lost text the likeliest place.
+        Of one lost text the likeliest place. What takes nothing of the commit back comes alone.
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
         lost = tuple(place_lost(self.change))
@@ -173,7 +173,8 @@ class _Search:
         found: dict[bytes, Pieces] = {}
         for pieces in self.passing([(one,) for one in self.lost]):
             found.setdefault(b" ".join(pieces[0][1].before.split()), pieces)
-        return list(found.values())
+        adding = [one for one in found.values() if all(p.start == p.end for _, p in one)]
+        return adding or list(found.values())
 
     def unmix(self, pieces: Pieces) -> Pieces:
         """The parts, or the whole of a function where its former code would stand beside a call.
@@ -241,9 +242,12 @@ class _Search:
         )
 
     def is_rewrite(self, pieces: Pieces) -> bool:
-        """Whether what is put back is more than a slip, and the commit tells nobody of it."""
+        """Whether what is put back is more than a slip, and the commit tells nobody of it.
+
+        It is more where what the commit brought in its place would be left unused.
+        """
         edits = self.change.put_back(pieces)
-        slip = change_intent.is_one_statement(edits)
+        slip = change_intent.is_one_statement(edits) and not self.change.list_unused(pieces)
         return not slip and not change_intent.find_told(edits, self.regression)
 
     def is_tested(self, pieces: Pieces) -> bool:

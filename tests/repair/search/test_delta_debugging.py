@@ -610,6 +610,22 @@ def test_a_docstring_tells_of_the_value_that_its_function_names(tmp_path: Path) 
     assert "describes `grow` anew" in ledger.unsure["c1"]
 
 
+def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(tmp_path: Path) -> None:
+    before = 'def is_link(n):\n    return n == "a" or n == "link" or n == "area"\n'
+    table = 'KINDS = ("a", "link")\n\n\n'
+    after = table + (
+        "def _is_kind(n):\n    known = set(KINDS)\n    return n in known\n\n\n"
+        "def is_link(n):\n    return _is_kind(n.lower())\n"
+    )
+
+    def check(m: dict[str, Any]) -> bool:
+        return [m["is_link"](n) for n in ("a", "area", "b")] == [True, True, False]
+
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, check, before=before)
+    assert texts == [after.replace('"link")', '"link", "area")')]
+    assert attempt.lacks is None
+
+
 @pytest.mark.parametrize(
     ("lost", "found"),
     [("box.append(0)", True), ("box[0] = 0", True), ("box = [0]", False), ("return box", False)],
