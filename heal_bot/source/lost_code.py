@@ -33,7 +33,9 @@ _GAPS = 600
 _ALIKE = 0.6
 _LINES = 3
 _ENDS = ast.Return | ast.Raise | ast.Break | ast.Continue
-_SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Delete
+_SIMPLE = (
+    ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return | ast.Delete | ast.Raise
+)
 _TEXTS = ast.Constant | ast.JoinedStr
 UNREADABLE = (guard.SourceRejected, SyntaxError, ValueError, RecursionError)
 

@@ -65,7 +65,9 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        if not found or (len(found) == 1 and search.is_rewrite(found[0])):
+        told = ""
+        if not found or (len(found) == 1 and not search.is_slip(found[0])):
+            told = search.explain_told(found[0]) if found else ""
             lost = search.restored()
             alone = len(lost) == 1 or not found
             found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
@@ -85,7 +87,7 @@ def find_reversals(
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
-            if len(found) == 1 and (why := search.explain_meant(pieces)):
+            if len(found) == 1 and (why := search.explain_meant(pieces) or told):
                 lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
                     f"{regression.said}. If that was meant ({why}), the tests are out of date; if"
@@ -235,20 +237,25 @@ class _Search:
         held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
         edits = [one for one in self.change.put_back(pieces) if one not in held]
         unused = bool(self.change.list_unused(pieces))
-        tested, whole = self.is_tested(pieces), self.change.is_whole(pieces)
+        tested, whole = self.is_tested(pieces), self.is_whole(pieces)
         single = len(pieces) == 1 and pieces[0] in self.lost
         return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
         )
 
-    def is_rewrite(self, pieces: Pieces) -> bool:
-        """Whether what is put back is more than a slip, and the commit tells nobody of it.
-
-        It is more where what the commit brought in its place would be left unused.
-        """
+    def explain_told(self, pieces: Pieces) -> str:
+        """Why what is put back looks meant, where the commit tells somebody of it; else ''."""
         edits = self.change.put_back(pieces)
-        slip = change_intent.is_one_statement(edits) and not self.change.list_unused(pieces)
-        return not slip and not change_intent.find_told(edits, self.regression)
+        return change_intent.find_told(edits, self.regression) and self.explain_meant(pieces)
+
+    def is_whole(self, pieces: Pieces) -> bool:
+        """Whether all of the commit goes back; what it lost by the way is not that."""
+        return self.change.is_whole(pieces) and not set(pieces).intersection(self.lost)
+
+    def is_slip(self, pieces: Pieces) -> bool:
+        """Whether what is put back is one statement, for which the commit brought nothing."""
+        edits = self.change.put_back(pieces)
+        return change_intent.is_one_statement(edits) and not self.change.list_unused(pieces)
 
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether a test that the commit brought, and that passes, executes what is put back."""
@@ -350,7 +357,7 @@ class _Search:
 
     def candidate(self, pieces: Pieces) -> Candidate:
         """The change that puts parts back."""
-        whole = self.change.is_whole(pieces)
+        whole = self.is_whole(pieces)
         commit = f"`{self.regression.bad_sha[:7]}`"
         why = (
             f"takes back the code of {commit}"

@@ -610,6 +610,44 @@ def test_a_docstring_tells_of_the_value_that_its_function_names(tmp_path: Path) 
     assert "describes `grow` anew" in ledger.unsure["c1"]
 
 
+def test_a_lost_statement_comes_back_also_where_the_commit_tells_of_the_function(
+    tmp_path: Path,
+) -> None:
+    before = '''def take(box, other):
+    """Take one."""
+    try:
+        if box:
+            return box.pop()
+        try:
+            return other.pop()
+        except KeyError:
+            raise LookupError
+    except LookupError:
+        raise
+'''
+    after = '''def take(box, other):
+    """Take one of the box, else of the other."""
+    if box:
+        return box.pop()
+    if not other:
+        raise KeyError
+    return other.pop()
+'''
+
+    def check(m: dict[str, Any]) -> bool:
+        try:
+            return bool(m["take"]([], {}))
+        except (LookupError, TypeError) as error:
+            return type(error) is LookupError
+
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, check, before=before)
+    assert texts == [after.replace("KeyError", "LookupError")]
+    assert attempt.lacks == (
+        "it looks like a change that was meant: the commit describes `take` anew",
+    )
+    assert attempt.candidate.rationale == "puts back what it was before `bbbbbbb`"
+
+
 def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(tmp_path: Path) -> None:
     before = 'def is_link(n):\n    return n == "a" or n == "link" or n == "area"\n'
     table = 'KINDS = ("a", "link")\n\n\n'
