@@ -195,12 +195,12 @@ class ExecSession:
 
 
 def _passes(source: str, check: Callable[[dict[str, Any]], bool]) -> bool:
-    """Whether a check holds of a module; not where either raises what a missing name does."""
+    """Whether a check holds of a module; not where either raises what a wrong name or type does."""
     names: dict[str, Any] = {}
     try:
         exec(source, names)
         return check(names)
-    except (ImportError, NameError, SyntaxError):
+    except (AttributeError, ImportError, NameError, SyntaxError, TypeError):
         return False
 
 

@@ -76,6 +76,8 @@ class _Side:
     tests: list[_Found] = field(default_factory=list)
     calls: list[_Found] = field(default_factory=list)
     gaps: list[_Gap] = field(default_factory=list)
+    values: list[_Found] = field(default_factory=list)
+    places: list[_Found] = field(default_factory=list)
     functions: int = 0
 
     def read(self, path: str, version: Version, functions: dict[str, Function]) -> None:
@@ -85,9 +87,17 @@ class _Side:
         for name, function in functions.items() if self.functions <= _FUNCTIONS else ():
             known = top | find_symbols(ast.unparse(function))
             make = partial(_make_found, path, version, known)
+            self.places.append(make(function))
             nodes = [*ast.walk(function)]
             self.statements += (make(node) for node in nodes if isinstance(node, _SIMPLE))
-            self.calls += (make(node) for node in nodes if isinstance(node, ast.Call))
+            calls = [make(node) for node in nodes if isinstance(node, ast.Call)]
+            self.calls += calls
+            unused = {
+                n.value if isinstance(n, ast.Expr) else n.exc
+                for n in nodes
+                if isinstance(n, ast.Expr | ast.Raise)
+            }
+            self.values += (call for call in calls if call.node not in unused)
             self.tests += (make(n.test) for n in nodes if isinstance(n, ast.If | ast.While))
             for block in _list_blocks(function):
                 dumps = ["", *map(ast.dump, block), ""]
@@ -131,7 +141,7 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     if max(old.functions, new.functions) > _FUNCTIONS:
         return ()
     with contextlib.suppress(*UNREADABLE):
-        ranked = [*_complete_calls(old, new), *_replace_alike(old, new)]
+        ranked = [*_complete_calls(old, new), *_wrap_again(old, new), *_replace_alike(old, new)]
         found = [(3, one) for one in ranked] + [*_insert_lost(old, new)]
         found.sort(key=lambda one: -one[0])
         return tuple(dict.fromkeys(one for _, one in found))[:_MOST]
@@ -283,6 +293,23 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
     end = one.version.span(node)[1] - 1
     comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
     return Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
+
+
+def _wrap_again(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
+    """Expressions inside of the call that was made of them, and is made of them no more."""
+    kept = {one.dump for one in new.calls}
+    around: dict[str, list[_Found]] = {}
+    for call in [one for one in old.values if one.dump not in kept][:_COMPARED]:
+        receiver = [call.node.func.value] if isinstance(call.node.func, ast.Attribute) else []
+        for inner in (*call.node.args, *receiver):
+            if not isinstance(inner, ast.Constant | ast.Starred):
+                around.setdefault(ast.dump(inner), []).append(call)
+    for place in new.places:
+        for node in ast.walk(place.node):
+            for call in around.get(ast.dump(node), ()) if isinstance(node, ast.expr) else ():
+                if _is_known(call.text, place.known):
+                    first, end = place.version.span(node)
+                    yield place.path, Part(first, end, call.text.encode(), (), atomic=True)
 
 
 def _is_known(text: str, known: frozenset[str]) -> bool:

@@ -89,6 +89,32 @@ def show(error, path, form):
     assert (now.replace(call, whole) in texts) is ("one.path" not in whole)
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "wanted"),
+    [
+        ("    rules = resolve(box[key])\n    return run(rules.get(1), rules.get(2))\n",
+         "    return run(**pick(box[key], 1, 2))\n",
+         "    return run(**pick(resolve(box[key]), 1, 2))\n"),
+        ("    name = key.strip()\n    return box.get(name)\n",
+         "    return box.get(key)\n", "    return box.get(key.strip())\n"),
+        ("    box = list(box)\n    box.sort()\n    return box\n",
+         "    box.sort()\n    return box\n", "    box.sort()\n    return list(box)\n"),
+    ],
+    ids=["an argument", "a receiver", "a copy"],
+)  # fmt: skip
+def test_an_expression_gets_the_call_again_that_was_made_of_it(
+    before: str, now: str, wanted: str
+) -> None:
+    head = "from m import resolve, run, pick\n\n\ndef find(box, key):\n"
+    assert head + wanted in _restore({"m.py": (head + before, head + now)})
+
+
+def test_a_call_that_is_still_made_is_made_of_nothing_else() -> None:
+    head = "def find(box):\n    return "
+    texts = _restore({"m.py": (f"{head}str(box)\n", f"{head}[str(box), box]\n")})
+    assert f"{head}[str(box), str(box)]\n" not in texts
+
+
 def test_a_condition_that_was_written_otherwise_as_it_moved_comes_back() -> None:
     before = "def a(x, y):\n    if x is not None and y:\n        return x.run(y)\n    return y\n"
     now = (
