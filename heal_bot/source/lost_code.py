@@ -131,7 +131,7 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     for one in sorted(changes, key=lambda one: not one.after):
         with contextlib.suppress(*UNREADABLE):
             was, then, now = map(Version.of, (one.before, one.after, one.now))
-            former, left, present = (_list_functions(v.tree) for v in (was, then, now))
+            former, left, present = (list_functions(v.tree) for v in (was, then, now))
             gone = _select_changed(former, left)
             if one.after or old.functions + len(gone) <= _FUNCTIONS:
                 old.read(one.path, was, gone)
@@ -148,7 +148,7 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     return ()
 
 
-def _list_functions(tree: ast.AST) -> dict[str, Function]:
+def list_functions(tree: ast.AST) -> dict[str, Function]:
     """The functions of a module and of its classes, by their names and how often these came."""
     found: dict[str, Function] = {}
     seen: Counter[str] = Counter()

@@ -17,12 +17,15 @@ from heal_bot.source.imports import find_missing, name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.lost_entries import find_lost_entries
+from heal_bot.source.missed_places import find_missed_places
 from heal_bot.source.parsed_version import encode_lines, line_starts, parse_code
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, align, compare_versions
 
 _WORD = re.compile(r"\w+")
 _IMPORTS = ast.Import | ast.ImportFrom
+
+Piece = tuple[Target, Part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class ReversedChange:
     that are gone.
     """
 
-    places: tuple[tuple[Target, Part], ...]
+    places: tuple[Piece, ...]
     leaves: int
     imports: Mapping[str, tuple[str, ...]]
     texts: Mapping[str, str]
@@ -49,7 +52,7 @@ class ReversedChange:
         """The targets that have a part of it, or are one."""
         return tuple(dict.fromkeys((*(target for target, _ in self.places), *self.brought)))
 
-    def is_whole(self, chosen: Sequence[tuple[Target, Part]]) -> bool:
+    def is_whole(self, chosen: Sequence[Piece]) -> bool:
         """Whether these parts are all that the commit changed in code.
 
         What it brought to a module, and nothing uses without these parts, may stay; a public
@@ -58,12 +61,12 @@ class ReversedChange:
         kept = sum(self._is_idle(path, text, chosen) for path, text in self.added)
         return sum(part.leaves for _, part in chosen) + kept == self.leaves
 
-    def _is_idle(self, path: str, text: str, chosen: Sequence[tuple[Target, Part]]) -> bool:
+    def _is_idle(self, path: str, text: str, chosen: Sequence[Piece]) -> bool:
         """Whether no name of an addition is used elsewhere in its file, with parts put back."""
         names = _defined(text)
         return bool(names) and names == self._list_idle(path, text, chosen)
 
-    def _list_idle(self, path: str, text: str, chosen: Sequence[tuple[Target, Part]]) -> set[str]:
+    def _list_idle(self, path: str, text: str, chosen: Sequence[Piece]) -> set[str]:
         """The names of an addition that nothing else in its file uses, with parts put back."""
         edits = [one for one in self.put_back(chosen) if one.target.path == path]
         try:
@@ -73,7 +76,7 @@ class ReversedChange:
         except (edit.EditError, guard.SourceRejected):
             return set()
 
-    def list_unused(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[str, ...]:
+    def list_unused(self, chosen: Sequence[Piece]) -> tuple[str, ...]:
         """The names that the code uses now and uses no more with these parts put back."""
         found: set[str] = set()
         for path, text in self.added:
@@ -83,7 +86,7 @@ class ReversedChange:
                 found |= _list_unused(one.new_source) - _list_unused(one.target.source)
         return tuple(sorted(found))
 
-    def put_back(self, chosen: Sequence[tuple[Target, Part]]) -> tuple[Edit, ...]:
+    def put_back(self, chosen: Sequence[Piece]) -> tuple[Edit, ...]:
         """The edits that put parts back, with the imports they need."""
         by_target: dict[Target, list[Part]] = {}
         for target, part in chosen:
@@ -202,7 +205,7 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
 
     New names for the variables of a function are no part of it, and none of them is taken back.
     """
-    places: list[tuple[Target, Part]] = []
+    places: list[Piece] = []
     imports: dict[str, tuple[str, ...]] = {}
     constants: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
@@ -257,16 +260,25 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
     )
 
 
-def place_lost(change: ReversedChange) -> Iterator[tuple[Target, Part]]:
+def place_lost(change: ReversedChange) -> Iterator[Piece]:
     """What a change lost as it moved or rewrote code, by the targets to have it again."""
+    found = *find_lost_code(change.versions), *find_lost_entries(change.versions)
+    return _place_parts(change, found)
+
+
+def place_missed(change: ReversedChange) -> Iterator[Piece]:
+    """What a change replaced in some places, by the targets where it left it."""
+    return _place_parts(change, find_missed_places(change.versions))
+
+
+def _place_parts(change: ReversedChange, found: Iterable[tuple[str, Part]]) -> Iterator[Piece]:
     targets = {path: functions.index_targets(path, text) for path, text in change.texts.items()}
     starts = {path: line_starts(encode_lines(text)) for path, text in change.texts.items()}
-    found = *find_lost_code(change.versions), *find_lost_entries(change.versions)
     for path, part in found:
         yield from _placed(part, targets[path], starts[path])
 
 
-def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]:
+def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[Piece]:
     """The lines that a commit changed in a file that does not parse since: there is no tree of it.
 
     Lines that are gone, or new, are put back together with the one above, or below at the top.
@@ -286,9 +298,7 @@ def _list_broken(tree: Tree, file: ChangedFile) -> Iterator[tuple[Target, Part]]
             yield target, Part(0, len(b"".join(new[c - up : d + down])), before, atomic=True)
 
 
-def _placed(
-    part: Part, targets: Sequence[Target], starts: Sequence[int]
-) -> Iterator[tuple[Target, Part]]:
+def _placed(part: Part, targets: Sequence[Target], starts: Sequence[int]) -> Iterator[Piece]:
     """The part, or those in it, each with the outermost target around it; bytes from there on."""
     for target in targets if part.start >= 0 else ():
         start, end = starts[target.first_line - 1], starts[target.last_line]

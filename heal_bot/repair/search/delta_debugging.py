@@ -25,7 +25,14 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
-from heal_bot.source.reversal import ReversedChange, brought_tests, place_lost, survey_change
+from heal_bot.source.reversal import (
+    Piece,
+    ReversedChange,
+    brought_tests,
+    place_lost,
+    place_missed,
+    survey_change,
+)
 from heal_bot.source.similar_changes import Outline, has_effect, outline_change
 from heal_bot.source.tree_diff import Part
 
@@ -38,7 +45,6 @@ _SHARE = 0.25
 _MEANT = "it looks like a change that was meant"
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
-Piece = tuple[Target, Part]
 Pieces = tuple[Piece, ...]
 
 
@@ -65,9 +71,8 @@ def find_reversals(
         if not fewest and len(code) < len(change.places):
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        told = ""
+        told = search.explain_told(found[0]) if len(found) == 1 else ""
         if not found or (len(found) == 1 and not search.is_slip(found[0])):
-            told = search.explain_told(found[0]) if found else ""
             lost = search.restored()
             alone = len(lost) == 1 or not found
             found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
@@ -87,7 +92,7 @@ def find_reversals(
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
-            if len(found) == 1 and (why := search.explain_meant(pieces) or told):
+            if len(found) == 1 and (why := search.explain_meant(pieces, told)):
                 lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
                     f"{regression.said}. If that was meant ({why}), the tests are out of date; if"
@@ -103,14 +108,14 @@ def _statements(part: Part) -> Iterator[Part]:
         yield from _statements(inner)
 
 
+def _list_words(source: str) -> set[str]:
+    return set(re.findall(r"\w+", source))
+
+
 def _read_part(target: Target, part: Part) -> str:
     """What stands where a part is put back."""
     data = target.source.encode("utf-8", "surrogatepass")
     return data[part.start : part.end].decode("utf-8", "surrogatepass")
-
-
-def _list_words(source: str) -> set[str]:
-    return set(re.findall(r"\w+", source))
 
 
 def _list_lines(target: Target, part: Part) -> range:
@@ -142,6 +147,7 @@ class _Search:
     change: ReversedChange
     brought: frozenset[str]
     lost: Pieces = ()
+    missed: Pieces = ()
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
 
@@ -165,17 +171,18 @@ class _Search:
         return smaller or ({pieces} if together else set())
 
     def restored(self) -> list[Pieces]:
-        """What the commit lost while it moved or rewrote code, if that alone passes.
+        """What the commit lost while it moved or rewrote code, or forgot, if that alone passes.
 
         Of one lost text the likeliest place. What takes nothing of the commit back comes alone.
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
-        lost = tuple(place_lost(self.change))
+        self.missed = tuple(place_missed(self.change))
+        lost = (*place_lost(self.change), *self.missed)
         self.lost = tuple(one for one in lost if self.change.put_back((one,)) not in known)
         found: dict[bytes, Pieces] = {}
         for pieces in self.passing([(one,) for one in self.lost]):
             found.setdefault(b" ".join(pieces[0][1].before.split()), pieces)
-        adding = [one for one in found.values() if all(p.start == p.end for _, p in one)]
+        adding = [p for p in found.values() if self.is_missed(p) or p[0][1].start == p[0][1].end]
         return adding or list(found.values())
 
     def unmix(self, pieces: Pieces) -> Pieces:
@@ -231,22 +238,31 @@ class _Search:
         whole = {part for _, top in tops for part in _statements(top)}
         return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
-    def explain_meant(self, pieces: Pieces) -> str:
-        """Why what is put back looks meant; '' for a slip."""
+    def explain_meant(self, pieces: Pieces, told: str = "") -> str:
+        """Why what is put back looks meant, or what is `told` of it; '' for a slip.
+
+        What the commit only forgot goes along with what it means.
+        """
+        if self.is_missed(pieces):
+            return ""
         kinds = {failure.kind for failure in self.cluster.failures}
         held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
         edits = [one for one in self.change.put_back(pieces) if one not in held]
         unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.is_whole(pieces)
         single = len(pieces) == 1 and pieces[0] in self.lost
-        return change_intent.explain_meant(
+        return told or change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
         )
 
+    def is_missed(self, pieces: Pieces) -> bool:
+        """Whether nothing is put back, but a replacement made where the commit left it out."""
+        return set(pieces) <= {*self.missed}
+
     def explain_told(self, pieces: Pieces) -> str:
         """Why what is put back looks meant, where the commit tells somebody of it; else ''."""
-        edits = self.change.put_back(pieces)
-        return change_intent.find_told(edits, self.regression) and self.explain_meant(pieces)
+        told = change_intent.find_told(self.change.put_back(pieces), self.regression)
+        return told and self.explain_meant(pieces)
 
     def is_whole(self, pieces: Pieces) -> bool:
         """Whether all of the commit goes back; what it lost by the way is not that."""
@@ -304,9 +320,8 @@ class _Search:
         candidates = [(one, self.candidate(one)) for one in new]
         # On the way to the fewest a set may be as large as the whole commit.
         whole = [(one, replace(c, undoes=self.regression.bad_sha)) for one, c in candidates]
-        asked = [
-            (one, c) for one, c in whole if not patch_policy.check_candidate(c, self.ledger.tree)
-        ]
+        tree = self.ledger.tree
+        asked = [(one, c) for one, c in whole if not patch_policy.check_candidate(c, tree)]
         verdicts = self.session.judge([candidate for _, candidate in asked])
         for (one, candidate), verdict in zip(asked, verdicts, strict=False):
             self.tried += 1
@@ -356,17 +371,16 @@ class _Search:
         return {outline_change(one) for one in edits if one.target.kind != line_targets.KIND}
 
     def candidate(self, pieces: Pieces) -> Candidate:
-        """The change that puts parts back."""
+        """The change that puts parts back, or makes the replacement that is missing there."""
         whole = self.is_whole(pieces)
-        commit = f"`{self.regression.bad_sha[:7]}`"
-        why = (
-            f"takes back the code of {commit}"
-            if whole
-            else f"puts back what it was before {commit}"
-        )
+        family, why = "reversal", "puts back what it was before"
+        if self.is_missed(pieces):
+            family, why = "missed place", "makes a replacement that is missing in"
+        elif whole:
+            why = "takes back the code of"
+        why = f"{why} `{self.regression.bad_sha[:7]}`"
         undoes = self.regression.bad_sha if whole else ""
-        edits = self.change.put_back(pieces)
-        return Candidate(edits, PROPOSER, "reversal", why, undoes=undoes)
+        return Candidate(self.change.put_back(pieces), PROPOSER, family, why, undoes=undoes)
 
     def attempt(self, pieces: Pieces, lacks: tuple[str, ...] | None) -> Attempt:
         """The attempt of a set that passed."""
@@ -379,6 +393,8 @@ class _Search:
         unused = (f"leaves {left} unused in its file",) if left else ()
         same = ", ".join(self.list_same_changes(pieces)[:_RIVALS])
         alike = (f"the commit made the same change at {same}, and that stays",) if same else ()
-        attempt = replace(attempt, lacks=lacks, doubts=(doubt_reversal(said), *unused, *alike))
+        missing = f"{candidate.rationale}: right unless it was left out on purpose"
+        doubt = missing if self.is_missed(pieces) else doubt_reversal(said)
+        attempt = replace(attempt, lacks=lacks, doubts=(doubt, *unused, *alike))
         self.ledger.weigh([attempt])
         return attempt

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -608,6 +609,31 @@ def test_a_docstring_tells_of_the_value_that_its_function_names(tmp_path: Path) 
     after = before.replace("STEP = 2", "STEP = 3").replace("by two", "by a bit more")
     _, _, ledger, _ = _reversals(tmp_path, after, lambda m: bool(m["grow"](1) == 3), before=before)
     assert "describes `grow` anew" in ledger.unsure["c1"]
+
+
+def test_a_replacement_that_is_missing_at_one_place_is_made_there(tmp_path: Path) -> None:
+    before = """PORTS = {"ssh": 22}
+
+
+def check(self, scheme):
+    return self.port and self.port != PORTS.get(scheme)
+
+
+def show(self):
+    return "" if self.port == PORTS.get(self.scheme) else str(self.port)
+"""
+    after = before.replace("PORTS.get(scheme)", "default_port(scheme)") + (
+        "\n\ndef default_port(scheme):\n    return PORTS.get(scheme.split('+')[-1])\n"
+    )
+    one = SimpleNamespace(port=22, scheme="git+ssh")
+    (attempt,), texts, _, _ = _reversals(
+        tmp_path, after, lambda m: m["show"](one) == "", lambda m: not m["check"](one, one.scheme),
+        before=before, title="Know compound schemes",
+    )  # fmt: skip
+    assert texts == [after.replace("PORTS.get(self.scheme)", "default_port(self.scheme)")]
+    said = "makes a replacement that is missing in `bbbbbbb`"
+    assert (attempt.lacks, attempt.candidate.undoes) == (None, "")
+    assert attempt.doubts == (f"{said}: right unless it was left out on purpose",)
 
 
 def test_a_lost_statement_comes_back_also_where_the_commit_tells_of_the_function(
