@@ -274,18 +274,17 @@ class _Search:
         return change_intent.is_one_statement(edits) and not self.change.list_unused(pieces)
 
     def is_tested(self, pieces: Pieces) -> bool:
-        """Whether a test that the commit brought, and that passes, executes what is put back."""
+        """Whether tests that the commit brought, and that pass, execute each function put back."""
         spectrum = self.ledger.spectrum
         if spectrum is None or not self.brought:
             return False
         tests = [test for test in self.ledger.passed if test.partition("[")[0] in self.brought]
-        ran = [spectrum.list_lines(test) for test in tests]
-        return any(
-            lines.get(target.path, set()) & set(_list_lines(target, cut))
-            for target, part in pieces
-            for cut in part.cuts()
-            for lines in ran
-        )
+        lines = spectrum.list_lines(*tests)
+        ran = {
+            target for target, part in pieces for cut in part.cuts()
+            if lines.get(target.path, set()) & set(_list_lines(target, cut))
+        }  # fmt: skip
+        return ran == {target for target, _ in pieces}
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

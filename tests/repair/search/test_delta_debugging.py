@@ -486,6 +486,20 @@ def test_what_a_test_of_the_commit_passes_with_and_without_was_not_meant(
     assert ("c1" in ledger.unsure) == unsure
 
 
+@pytest.mark.parametrize("uses", [1, 2])
+def test_a_test_of_the_commit_vouches_for_the_functions_that_it_executes(
+    tmp_path: Path, uses: int
+) -> None:
+    use = "def {}(n):\n    return {}(n)\n\n\n"
+    before = "def key(n):\n    return n\n\n\n" + "".join(use.format(c, "key") for c in "ab"[:uses])
+    after = before.replace("return key", "return _part") + "def _part(n):\n    return -n\n"
+    tests = ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n")
+    _, _, ledger, _ = _reversals(
+        tmp_path, after, lambda m: bool(m["a"](1) == 1), before=before, tests=(tests,), ran=6
+    )
+    assert ("c1" in ledger.unsure) == (uses > 1)
+
+
 def test_a_helper_that_is_left_unused_is_named(tmp_path: Path) -> None:
     helper = "def _more(n):\n    return n + 1\n\n\ndef clamp("
     after = BEFORE.replace("def clamp(", helper).replace("min(n, high)", "_more(min(n, high))")
