@@ -50,8 +50,8 @@ def explain_meant(
     same = bool(_SAME.match(title))
     if kinds <= _LOST_NAMES or _FASTER.match(title):
         return ""
-    if not same and (name := _find_described(code, files)):
-        return f"the commit describes `{name}` anew"
+    if not same and (said := _find_described(code, files)):
+        return said
     if tested:
         return ""
     if said := _find_named(code, files):
@@ -159,18 +159,19 @@ def _find_named(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
 
 
 def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) -> str:
-    """Where a commit tells of a new value; '' for nowhere.
+    """Where a commit tells of a value that it brought or took away; '' for nowhere.
 
     A value counts in the title too, which names what it changes whether or not it means to.
     """
     told = _list_told(files)
     for one in code:
-        values = _list_values(one.target.source) - _list_values(one.new_source)
+        values = _list_values(one.target.source) ^ _list_values(one.new_source)
         for path, words in told.items():
             if {value for value in values if len(value) > 1} & words:
-                return f"the commit tells of the new value in {path}"
-        if values & _list_words([title]):
-            return "the commit's title has the new value"
+                return f"the commit tells of the value in {path}"
+        # A letter by itself is a word of any title.
+        if {value for value in values if len(value) > 1 or value.isdigit()} & _list_words([title]):
+            return "the commit's title has the value"
     return ""
 
 
@@ -193,7 +194,7 @@ def _list_values(source: str) -> set[str]:
 
 
 def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
-    """The function that edits change, itself or by a value it names, whose docstring is new; or ''.
+    """Where a function has a new docstring that edits change, itself or a value it names; or ''.
 
     A function with other parameters needs another docstring whatever else was changed in it.
     """
@@ -207,7 +208,7 @@ def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
                     and one.target.qualname.rpartition(".")[2] in _WORD.findall(now.source))
                 for one in code if one.target.path == file.path
             ):  # fmt: skip
-                return now.qualname
+                return f"the commit describes `{now.qualname}` anew"
     return ""
 
 

@@ -260,9 +260,9 @@ class _Search:
         return set(pieces) <= {*self.missed}
 
     def explain_told(self, pieces: Pieces) -> str:
-        """Why what is put back looks meant, where the commit tells somebody of it; else ''."""
+        """What the commit tells of what is put back, where that looks meant; else ''."""
         told = change_intent.find_told(self.change.put_back(pieces), self.regression)
-        return told and self.explain_meant(pieces)
+        return told if self.explain_meant(pieces) else ""
 
     def is_whole(self, pieces: Pieces) -> bool:
         """Whether all of the commit goes back; what it lost by the way is not that."""

@@ -688,7 +688,10 @@ def test_a_lost_statement_comes_back_also_where_the_commit_tells_of_the_function
     assert attempt.candidate.rationale == "puts back what it was before `bbbbbbb`"
 
 
-def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("title", "meant"), [("Use a table", False), ("Drop the area", True)])
+def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(
+    tmp_path: Path, title: str, meant: bool
+) -> None:
     before = 'def is_link(n):\n    return n == "a" or n == "link" or n == "area"\n'
     table = 'KINDS = ("a", "link")\n\n\n'
     after = table + (
@@ -699,9 +702,10 @@ def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(tmp_path: P
     def check(m: dict[str, Any]) -> bool:
         return [m["is_link"](n) for n in ("a", "area", "b")] == [True, True, False]
 
-    (attempt,), texts, _, _ = _reversals(tmp_path, after, check, before=before)
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, check, before=before, title=title)
     assert texts == [after.replace('"link")', '"link", "area")')]
-    assert attempt.lacks is None
+    said = "it looks like a change that was meant: the commit's title has the value"
+    assert attempt.lacks == ((said,) if meant else None)
 
 
 @pytest.mark.parametrize(
