@@ -93,7 +93,7 @@ def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
 
 def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
     edits = set(outcome.patch.edits if outcome.patch else ())
-    former = (a.candidate.edits for a in outcome.attempts if a.candidate.proposer == "history")
+    former = (a.candidate.edits for a in outcome.attempts if a.candidate.family == "reversal")
     back = {edit for taken in former if edits.issuperset(taken) for edit in taken}
     if back:
         yield "the fault is what the patch takes back of the commit: without it the tests pass"

@@ -115,7 +115,7 @@ def _taken_back(record: OutcomeRecord) -> str:
         known = found.title if found is not None and found.bad_sha == undoes else ""
         commit = f'"{known}" ({undoes[:7]})' if known else undoes[:7]
         return f"Take back the code of {commit}"
-    if found is None or not any(cause.attempt.proposer == "history" for cause in causes):
+    if found is None or not any(cause.attempt.family == "reversal" for cause in causes):
         return ""
     return f'Take back a part of "{found.title}" ({found.bad_sha[:7]})'
 

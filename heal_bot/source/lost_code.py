@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from heal_bot.source import guard
@@ -141,7 +142,8 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     if max(old.functions, new.functions) > _FUNCTIONS:
         return ()
     with contextlib.suppress(*UNREADABLE):
-        ranked = [*_complete_calls(old, new), *_wrap_again(old, new), *_replace_alike(old, new)]
+        wrapped = islice(_wrap_again(old, new), _COMPARED)
+        ranked = [*_complete_calls(old, new), *_replace_alike(old, new), *wrapped]
         found = [(3, one) for one in ranked] + [*_insert_lost(old, new)]
         found.sort(key=lambda one: -one[0])
         return tuple(dict.fromkeys(one for _, one in found))[:_MOST]
@@ -298,18 +300,19 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
 def _wrap_again(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     """Expressions inside of the call that was made of them, and is made of them no more."""
     kept = {one.dump for one in new.calls}
-    around: dict[str, list[_Found]] = {}
-    for call in [one for one in old.values if one.dump not in kept][:_COMPARED]:
+    lost = {one.dump: one for one in old.values if one.dump not in kept}
+    around: dict[str, list[tuple[bytes, frozenset[str]]]] = {}
+    for call in [*lost.values()][:_COMPARED]:
+        names = find_globals(call.text)
         receiver = [call.node.func.value] if isinstance(call.node.func, ast.Attribute) else []
         for inner in (*call.node.args, *receiver):
-            if not isinstance(inner, ast.Constant | ast.Starred):
-                around.setdefault(ast.dump(inner), []).append(call)
-    for place in new.places:
+            if names is not None and not isinstance(inner, ast.Constant | ast.Starred):
+                around.setdefault(ast.dump(inner), []).append((call.text.encode(), names))
+    for place in new.places if around else ():
         for node in ast.walk(place.node):
-            for call in around.get(ast.dump(node), ()) if isinstance(node, ast.expr) else ():
-                if _is_known(call.text, place.known):
-                    first, end = place.version.span(node)
-                    yield place.path, Part(first, end, call.text.encode(), (), atomic=True)
+            for text, names in around.get(ast.dump(node), ()) if isinstance(node, ast.expr) else ():
+                if names <= place.known:
+                    yield place.path, Part(*place.version.span(node), text, (), atomic=True)
 
 
 def _is_known(text: str, known: frozenset[str]) -> bool:

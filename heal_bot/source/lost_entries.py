@@ -11,15 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from heal_bot.source.lost_code import UNREADABLE, FileVersions
 from heal_bot.source.parsed_version import Version
 from heal_bot.source.tree_diff import Part
 
 _WORD = re.compile(r"\w+")
-# So many parts are told at the most, with texts up to this length.
-_MOST = 60
+# So many parts are told at the most, of so many of each collection, with texts up to this length.
+_MOST, _EACH = 60, 12
 _LONGEST = 40
+# How many lost values are held against the entries of a collection.
+_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +47,40 @@ class _Collection:
             found[key.value] = self.version.data[first:end].decode()
         return found
 
-    def append(self, text: str) -> Part:
-        """An entry after the last one, on a line of its own where that one has one."""
+    def append(self, text: str) -> Part | None:
+        """An entry after the last one, on a line of its own where that one has one.
+
+        None where the last one is not plainly to be seen, as behind a bracket.
+        """
         first, end = self.version.span(self.keys[-1])[0], self.version.span(self.values[-1])[1]
+        if not self.version.data[:first].rstrip().endswith(b","):
+            return None
         indent = self.version.data[self.version.data.rfind(b"\n", 0, first) + 1 : first]
         apart = b", " if indent.strip() else b",\n" + indent
         return Part(end, end, apart + text.encode(), (), atomic=True)
 
 
 def find_lost_entries(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
-    """The parts by their paths; files that do not parse have none."""
-    files: list[tuple[str, Version, Version]] = []
-    for one in changes:
-        with suppress(*UNREADABLE):
-            files.append((one.path, Version.of(one.before), Version.of(one.now)))
-    was = Counter(value for _, before, _ in files for value in _list_values(before))
-    still = Counter(value for _, _, now in files for value in _list_values(now))
-    # What is nowhere now comes before what stands less often.
-    lost = sorted(was - still, key=lambda value: value in still)
-    former = [one for _, before, _ in files for one in _list_collections(before)]
-    known = {one.dump for one in former}
-    return tuple(
-        dict.fromkeys(
-            (path, one.append(text))
+    """The parts by their paths, a few of each collection; files that do not parse have none."""
+    with suppress(*UNREADABLE):
+        files = [(o.path, Version.of(o.before), Version.of(o.now)) for o in changes if o.after]
+        was = Counter(value for _, before, _ in files for value in _list_values(before))
+        still = Counter(value for _, _, now in files for value in _list_values(now))
+        # What is nowhere now comes before what stands less often.
+        lost = sorted(was - still, key=lambda value: value in still)[:_COMPARED]
+        former = [one for _, before, _ in files for one in _list_collections(before)]
+        known = {one.dump for one in former}
+        tables = [one.write_entries() for one in former if one.is_dict]
+        found = (
+            (path, part)
             for path, _, now in files
             for one in _list_collections(now)
             if one.dump not in known
-            for text in (_complete_dict(one, former) if one.is_dict else _complete_list(one, lost))
+            for text in islice(_complete(one, tables, lost), _EACH)
+            if (part := one.append(text))
         )
-    )[:_MOST]
+        return tuple(dict.fromkeys(islice(found, _MOST)))
+    return ()
 
 
 def _list_values(version: Version) -> Iterator[str | int]:
@@ -100,24 +108,24 @@ def _list_collections(version: Version) -> Iterator[_Collection]:
             yield _Collection(version, ast.dump(node), plain, values)
 
 
-def _complete_dict(one: _Collection, former: Sequence[_Collection]) -> Iterator[str]:
-    """The entries of former dictionaries with a key in common whose own key is missing."""
-    known = {key.value for key in one.keys}
-    for other in former:
-        entries = other.write_entries() if other.is_dict else {}
-        if known & entries.keys():
-            yield from (text for key, text in entries.items() if key not in known)
+def _complete(
+    one: _Collection, tables: Sequence[dict[object, str]], lost: Sequence[str | int]
+) -> Iterator[str]:
+    """The entries that a collection may lack, as code.
 
-
-def _complete_list(one: _Collection, lost: Sequence[str | int]) -> Iterator[str]:
-    """The lost values that look like its entries: numbers, words or other texts."""
+    Of a dictionary, those of former ones with a key in common whose own key is missing; else the
+    lost values that look like its entries: numbers, words or other texts.
+    """
     known = {key.value for key in one.keys}
+    if one.is_dict:
+        for entries in tables:
+            if not known.isdisjoint(entries):
+                yield from (text for key, text in entries.items() if key not in known)
+        return
     plain = {bool(_WORD.fullmatch(str(value))) for value in known}
     quoted = one.version.data[one.version.span(one.keys[-1])[0] :][:1] == b'"'
     for value in lost:
-        alike = (
-            type(value) is type(one.keys[0].value) and bool(_WORD.fullmatch(str(value))) in plain
-        )
-        if alike and value not in known and len(str(value)) <= _LONGEST:
+        alike = type(value) is type(one.keys[0].value) and value not in known
+        if alike and bool(_WORD.fullmatch(str(value))) in plain and len(str(value)) <= _LONGEST:
             text = repr(value)
             yield f'"{value}"' if quoted and text == f"'{value}'" and '"' not in text else text

@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from heal_bot.core.model import ChangedFile, Edit, Target
@@ -85,6 +85,15 @@ class ReversedChange:
             if one.target.kind != line_targets.KIND:
                 found |= _list_unused(one.new_source) - _list_unused(one.target.source)
         return tuple(sorted(found))
+
+    def select_new(
+        self, pieces: Iterable[Piece], known: Set[tuple[Edit, ...]]
+    ) -> tuple[Piece, ...]:
+        """The pieces that make something else, each by itself, than others and what is known."""
+        found: dict[tuple[Edit, ...], Piece] = {}
+        for piece in pieces:
+            found.setdefault(self.put_back((piece,)), piece)
+        return tuple(piece for edits, piece in found.items() if edits not in known)
 
     def put_back(self, chosen: Sequence[Piece]) -> tuple[Edit, ...]:
         """The edits that put parts back, with the imports they need."""
@@ -258,6 +267,19 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
         tuple(versions),
         constants,
     )
+
+
+def read_part(target: Target, part: Part) -> str:
+    """What stands where a part is put back."""
+    data = target.source.encode("utf-8", "surrogatepass")
+    return data[part.start : part.end].decode("utf-8", "surrogatepass")
+
+
+def list_lines(target: Target, part: Part) -> range:
+    """The lines that a part of a target stands in."""
+    data = target.source.encode("utf-8", "surrogatepass")
+    first, last = (data.count(b"\n", 0, at) for at in (part.start, max(part.start, part.end - 1)))
+    return range(target.first_line + first, target.first_line + last + 1)
 
 
 def place_lost(change: ReversedChange) -> Iterator[Piece]:

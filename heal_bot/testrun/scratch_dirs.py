@@ -9,6 +9,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
@@ -107,9 +108,13 @@ def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]
         compiled.mkdir()
         for name, content in more.items():
             (folder / name).write_bytes(content)
-        for source in (*_AGENT.glob("*.py"), *_AGENT.glob("__pycache__/*.pyc")):
+        for source in _AGENT.glob("*.py"):
             # The times go with the files: bytecode counts where its source has the time it had.
-            shutil.copy2(source, folder / source.relative_to(_AGENT))
+            shutil.copy2(source, folder / source.name)
+            made = Path(cache_from_source(source))
+            # Without it everything runs, and is compiled first.
+            with contextlib.suppress(OSError):
+                shutil.copy2(made, compiled / made.name)
         for copy in folder.rglob("*"):
             copy.chmod(0o755 if copy == compiled else 0o644)
         folder.chmod(0o755)

@@ -107,23 +107,23 @@ def _branches(function: Function) -> int:
 def find_uncovered(
     before: str, after: str, path: str, tests: Sequence[str], seen: Spectrum
 ) -> tuple[int, ...]:
-    """New lines of `after` in functions that hold code which none of the tests executed.
+    """New lines of `after` that hold code which none of the tests executed.
 
-    What stands outside of them runs as the module is imported, before any test.
+    What stands straight in a module or class runs as that is imported, before any test.
     """
     kept = set(before.splitlines())
     lines = seen.list_lines(*tests).get(path, set())
-    every = ast.walk(guard.parse(after))
-    functions = (node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    nodes = [*ast.walk(guard.parse(after))]
+    outside = {
+        s for node in nodes if isinstance(node, ast.Module | ast.ClassDef) for s in node.body
+    }
     code = {
         node.lineno
-        for function in functions
-        for part in function.body
-        for node in ast.walk(part)
-        if isinstance(node, ast.stmt)
+        for node in nodes
+        if isinstance(node, ast.stmt) and node not in outside
         and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and not isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom)
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-    }
+    }  # fmt: skip
     text = after.splitlines()
     return tuple(n for n in sorted(code - lines) if text[n - 1] not in kept)

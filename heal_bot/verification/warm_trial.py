@@ -48,9 +48,9 @@ def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     watching = {test: hits[test] for test in seconds if test in hits}
     near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
     chosen: list[str] = []
-    spent = 0.0
+    spent, quickest = 0.0, next(iter(seconds.values()), 0.0)
     for test in chain(_take_turns(watching), near):
-        if len(chosen) == _GUARDS:
+        if len(chosen) == _GUARDS or spent + quickest > _GUARD_SECONDS:
             break
         if spent + seconds[test] <= _GUARD_SECONDS:
             chosen.append(test)
@@ -63,8 +63,7 @@ def _take_turns(hits: Mapping[str, int]) -> Iterator[str]:
     left = dict(hits)
     # `levels[n]` has the lines that more than n of the tests hit.
     levels: list[int] = []
-    turn = 0
-    while left:
+    for turn in range(_GUARDS):
         for test in tuple(left):
             if turn < len(levels) and not left[test] & ~levels[turn]:
                 continue
@@ -74,7 +73,6 @@ def _take_turns(hits: Mapping[str, int]) -> Iterator[str]:
             if more:
                 levels.append(more)
             yield test
-        turn += 1
 
 
 def find_covering(suite: SuiteRun, targets: Sequence[Target]) -> set[str]:

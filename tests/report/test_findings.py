@@ -101,16 +101,17 @@ def test_why_no_commit_is_named_is_among_what_was_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("proposer", "fault"),
+    ("family", "fault"),
     [
-        ("rules", "where the patch changes code: ranking located it, and the tests pass"),
-        ("history", "what the patch takes back of the commit: without it the tests pass"),
+        ("number", "where the patch changes code: ranking located it, and the tests pass"),
+        ("missed place", "where the patch changes code: ranking located it, and the tests pass"),
+        ("reversal", "what the patch takes back of the commit: without it the tests pass"),
     ],
 )
 def test_of_a_patch_the_runs_are_proved_and_the_place_of_the_fault_is_inferred(
-    proposer: str, fault: str
+    family: str, fault: str
 ) -> None:
-    attempt = Attempt(1, "c1", Candidate((EDIT,), proposer, "x"), Verdict("fixed", (A,)))
+    attempt = Attempt(1, "c1", Candidate((EDIT,), "history", family), Verdict("fixed", (A,)))
     told = list_findings(_outcome(patch=PATCH, certificate=CERTIFICATE, attempts=(attempt,)))
     assert told["proved"] == (
         "1 failing test passes with the patch in 2 cold runs of the suite, in which no other test"

@@ -227,7 +227,7 @@ def test_what_takes_a_commit_back_is_titled_so() -> None:
 def test_what_takes_a_part_of_a_commit_back_is_titled_so() -> None:
     values = records.data(BASE) | {"regression": COMMIT}
     for attempt in values["attempts"]:
-        attempt["proposer"] = "history"
+        attempt["family"] = "reversal"
     record = records.record(values)
     title = pull_request_body.render_title(record, render_claimed(record))
     assert title == 'Take back a part of "Simplify total" (bbbbbbb)'

@@ -50,8 +50,19 @@ def test_an_entry_that_was_lost_comes_back(before: str, now: str, wanted: str) -
         'LINKS = {"x": 1, "y": 2}\n',
         'LINKS = ("a", 1)\n',
         'LINKS = ("a",',
+        'LINKS = ("a", ("link"\n "s"))\n',
+        f"LINKS = {{'a': {'+'.join('1' * 1200)}, 'link': 2}}\n",
     ],
-    ids=["all are there", "other texts", "numbers", "a table", "mixed", "no code"],
+    ids=[
+        "all are there",
+        "other texts",
+        "numbers",
+        "a table",
+        "mixed",
+        "no code",
+        "brackets",
+        "code too deep to read",
+    ],
 )
 def test_what_looks_otherwise_gets_no_entry(now: str) -> None:
     assert _complete(CHAIN, now) == []

@@ -35,3 +35,5 @@ def test_new_lines_that_no_fixed_test_executes_are_named() -> None:
 def test_what_runs_as_a_module_is_imported_needs_no_test_that_executes_it() -> None:
     after = "LIMIT = 2\n\n\nclass A:\n    limit = LIMIT\n"
     assert gates.find_uncovered("", after, "m.py", ("t",), Spectrum((), {})) == ()
+    after += "\n\nif LIMIT:\n    LIMIT = 3\n"
+    assert gates.find_uncovered("", after, "m.py", ("t",), Spectrum((), {})) == (9,)

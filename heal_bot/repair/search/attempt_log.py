@@ -67,6 +67,7 @@ class AttemptLog:
     _searches: dict[tuple[Target, str, str], list[int]] = field(default_factory=dict)
     _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _known: dict[str, str] = field(default_factory=dict)
+    _refused: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._known = {key: verdict for key, verdict in self.memory.tried if verdict in LASTING}
@@ -87,7 +88,10 @@ class AttemptLog:
 
     def seen(self, candidate: Candidate) -> str:
         """The verdict that this change got before, here or in an earlier run; '' if it is new."""
-        return self._known.get(digest(candidate), "") if self._known else ""
+        if not self._known and not self._refused:
+            return ""
+        key = digest(candidate)
+        return VerdictStatus.UNCONFIRMED if key in self._refused else self._known.get(key, "")
 
     def count(self, candidate: Candidate, verdict: Verdict) -> None:
         """Add one judged candidate to its search."""
@@ -149,14 +153,16 @@ class AttemptLog:
             status, fixed, detail = verified.word, len(verified.fixed), verified.detail
             if len(new) == 1:
                 self.refuse(new[0], verified)
-            if proposal.winners == (*new[:1],) and verified.measured:
-                self._known[digest(new[0].candidate)] = verified.status
+                if verified.measured and len(proposal.winners) == 1:
+                    self._refused.add(digest(new[0].candidate))
         elif why:
             status, fixed, detail = "suggestion", len(verified.patch.fixed), why[0]
             if len(new) == 1:
                 self._suggest(new[0], verified, why)
         else:
             self.confirmed, self.held = verified, proposal.winners
+            # Beside other edits what did not hold may.
+            self._refused.clear()
             status, fixed, detail = "patch", len(verified.patch.fixed), ""
         self._drop_fixed()
         run.emit(ProposalConfirmed(status=status, fixed=fixed, detail=detail))

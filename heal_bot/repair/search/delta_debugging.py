@@ -17,11 +17,11 @@ from heal_bot.core.model import (
     Candidate,
     Cluster,
     Regression,
-    Target,
     Verdict,
     doubt_reversal,
 )
 from heal_bot.core.statuses import VerdictStatus
+from heal_bot.core.text import one_line
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.source import change_intent, line_targets, patch_policy
@@ -29,8 +29,10 @@ from heal_bot.source.reversal import (
     Piece,
     ReversedChange,
     brought_tests,
+    list_lines,
     place_lost,
     place_missed,
+    read_part,
     survey_change,
 )
 from heal_bot.source.similar_changes import Outline, has_effect, outline_change
@@ -43,6 +45,7 @@ _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
 _MEANT = "it looks like a change that was meant"
+_CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
 Pieces = tuple[Piece, ...]
@@ -112,19 +115,6 @@ def _list_words(source: str) -> set[str]:
     return set(re.findall(r"\w+", source))
 
 
-def _read_part(target: Target, part: Part) -> str:
-    """What stands where a part is put back."""
-    data = target.source.encode("utf-8", "surrogatepass")
-    return data[part.start : part.end].decode("utf-8", "surrogatepass")
-
-
-def _list_lines(target: Target, part: Part) -> range:
-    """The lines that a part of a target stands in."""
-    data = target.source.encode("utf-8", "surrogatepass")
-    first, last = (data.count(b"\n", 0, at) for at in (part.start, max(part.start, part.end - 1)))
-    return range(target.first_line + first, target.first_line + last + 1)
-
-
 def _size(pieces: Pieces) -> tuple[int, int]:
     """How much a reversal changes: smallest parts, then bytes."""
     parts = [part for _, part in pieces]
@@ -173,15 +163,16 @@ class _Search:
     def restored(self) -> list[Pieces]:
         """What the commit lost while it moved or rewrote code, or forgot, if that alone passes.
 
-        Of one lost text the likeliest place. What takes nothing of the commit back comes alone.
+        Of one lost text the likeliest place. What takes something of the commit back is left out
+        where there is anything that does not.
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
         self.missed = tuple(place_missed(self.change))
-        lost = (*place_lost(self.change), *self.missed)
-        self.lost = tuple(one for one in lost if self.change.put_back((one,)) not in known)
-        found: dict[bytes, Pieces] = {}
+        self.lost = self.change.select_new((*place_lost(self.change), *self.missed), known)
+        found: dict[object, Pieces] = {}
         for pieces in self.passing([(one,) for one in self.lost]):
-            found.setdefault(b" ".join(pieces[0][1].before.split()), pieces)
+            text = b" ".join(pieces[0][1].before.split())
+            found.setdefault(pieces if self.is_missed(pieces) else text, pieces)
         adding = [p for p in found.values() if self.is_missed(p) or p[0][1].start == p[0][1].end]
         return adding or list(found.values())
 
@@ -224,7 +215,7 @@ class _Search:
             for target, top in self.change.places
             for part in _statements(top)
             if part.atomic and target not in self.change.brought and (target, part) not in pieces
-            and gone & _list_words(_read_part(target, part))
+            and gone & _list_words(read_part(target, part))
         ]  # fmt: skip
         wider = (*pieces, *others)
         return wider if others and self.passing([wider]) else pieces
@@ -239,15 +230,17 @@ class _Search:
         return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
     def explain_meant(self, pieces: Pieces, told: str = "") -> str:
-        """Why what is put back looks meant, or what is `told` of it; '' for a slip.
+        """Why what is put back looks meant; '' for a slip.
 
-        What the commit only forgot goes along with what it means.
+        `told` is what the commit tells of the reversal that something lost stands in for. What it
+        only forgot goes along with what it means, unless it tells of that place.
         """
+        edits = self.change.put_back(pieces)
         if self.is_missed(pieces):
-            return ""
+            return change_intent.find_told(edits, self.regression)
         kinds = {failure.kind for failure in self.cluster.failures}
         held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
-        edits = [one for one in self.change.put_back(pieces) if one not in held]
+        edits = tuple(one for one in edits if one not in held)
         unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.is_whole(pieces)
         single = len(pieces) == 1 and pieces[0] in self.lost
@@ -266,7 +259,7 @@ class _Search:
 
     def is_whole(self, pieces: Pieces) -> bool:
         """Whether all of the commit goes back; what it lost by the way is not that."""
-        return self.change.is_whole(pieces) and not set(pieces).intersection(self.lost)
+        return not set(pieces).intersection(self.lost) and self.change.is_whole(pieces)
 
     def is_slip(self, pieces: Pieces) -> bool:
         """Whether what is put back is one statement, for which the commit brought nothing."""
@@ -282,7 +275,7 @@ class _Search:
         lines = spectrum.list_lines(*tests)
         ran = {
             target for target, part in pieces for cut in part.cuts()
-            if lines.get(target.path, set()) & set(_list_lines(target, cut))
+            if lines.get(target.path, set()) & set(list_lines(target, cut))
         }  # fmt: skip
         return ran == {target for target, _ in pieces}
 
@@ -345,15 +338,15 @@ class _Search:
         A slip made twice can be reached by tests only once.
         """
         wanted = self.outline(pieces) - {((), ())}
-        lines = {(t, n) for t, part in pieces for c in part.cuts() for n in _list_lines(t, c)}
+        lines = {(t, n) for t, part in pieces for c in part.cuts() for n in list_lines(t, c)}
         others = (
             (target, inner)
             for target, part in self.change.places if wanted
             for inner in _statements(part) if inner.start >= 0
-            if lines.isdisjoint((target, line) for line in _list_lines(target, inner))
+            if lines.isdisjoint((target, line) for line in list_lines(target, inner))
         )  # fmt: skip
         same = [
-            (target, _list_lines(target, part))
+            (target, list_lines(target, part))
             for target, part in itertools.islice(others, _WIDTH)
             if not self.run.over() and wanted & self.outline(((target, part),))
         ]
@@ -374,7 +367,9 @@ class _Search:
         whole = self.is_whole(pieces)
         family, why = "reversal", "puts back what it was before"
         if self.is_missed(pieces):
-            family, why = "missed place", "makes a replacement that is missing in"
+            ((target, part),) = pieces
+            told = f"`{read_part(target, part)}` by `{part.before.decode()}`"
+            family, why = "missed place", f"replaces {one_line(told, _CLIP)} as in"
         elif whole:
             why = "takes back the code of"
         why = f"{why} `{self.regression.bad_sha[:7]}`"

@@ -645,9 +645,42 @@ def show(self):
         before=before, title="Know compound schemes",
     )  # fmt: skip
     assert texts == [after.replace("PORTS.get(self.scheme)", "default_port(self.scheme)")]
-    said = "makes a replacement that is missing in `bbbbbbb`"
+    said = "replaces `PORTS.get` by `default_port` as in `bbbbbbb`"
     assert (attempt.lacks, attempt.candidate.undoes) == (None, "")
     assert attempt.doubts == (f"{said}: right unless it was left out on purpose",)
+
+
+@pytest.mark.parametrize(("told", "meant"), [("fee", False), ("ratio", True)])
+def test_a_place_that_the_commit_tells_of_was_not_forgotten(
+    tmp_path: Path, told: str, meant: bool
+) -> None:
+    before = (
+        "RATE = 2\n\n\ndef fee(n):\n    return n * RATE\n\n\ndef ratio(n):\n    return n + RATE\n"
+    )
+    after = before.replace("n * RATE", "n * _rate()")
+    after += "\n\ndef _rate():\n    return RATE + 1\n"
+    log = ChangedFile("CHANGELOG.md", b"", f"- `{told}` is another now.\n".encode())
+    fees = ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n")
+    (attempt,), texts, _, _ = _reversals(
+        tmp_path, after, lambda m: bool(m["ratio"](1) == 4), lambda m: bool(m["fee"](1) == 3),
+        before=before, tests=(log, fees),
+    )  # fmt: skip
+    assert texts == [after.replace("n + RATE", "n + _rate()")]
+    assert bool(attempt.lacks) is meant
+
+
+def test_an_edit_that_is_found_in_two_ways_is_one(tmp_path: Path) -> None:
+    before = (
+        "def total(rows):\n    n = 0\n    for row in rows:\n        n += row\n    return str(n)\n"
+    )
+    after = (
+        "def total(rows):\n    return _add(rows)\n\n\n"
+        "def _add(rows):\n    n = 0\n    for row in rows:\n        n += row\n    return n\n"
+    )
+    _, texts, _, _ = _reversals(
+        tmp_path, after, lambda m: bool(m["total"]([1, 2]) == "3"), before=before
+    )
+    assert texts == [after.replace("return n\n", "return str(n)\n")]
 
 
 def test_a_lost_statement_comes_back_also_where_the_commit_tells_of_the_function(
