@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +38,6 @@ from heal_bot.testrun.warm_session import WarmSession
 DEFAULT_SECONDS = 1800.0
 _CANARIES = 8
 _ASIDE = 5
-
-
-def share_turns(count: int, most: int) -> int:
-    """How many of `count` to do at once, at most `most`, so that none is left to go alone.
-
-    As few as take no more turns: of four on three places the last one leaves two of them idle.
-    """
-    turns = max(1, ceil(count / most))
-    return max(1, ceil(count / turns))
 
 
 class SuiteRunner:
@@ -134,8 +124,8 @@ class SuiteRunner:
         if free < room:
             raise SandboxError(f"{room} sandbox slots are needed at once, and {free} are free")
         expected = [ask.tree for ask in asks if ask.warm]
-        most = max(1, min((os.cpu_count() or 1) + (not expected), free - room + 1))
-        with ThreadPoolExecutor(share_turns(len(asks) + len(expected), most), "cold-run") as pool:
+        most = min((os.cpu_count() or 1) + (not expected), free - room + 1)
+        with ThreadPoolExecutor(max(1, min(len(asks) + len(expected), most)), "cold-run") as pool:
             runs = pool.map(lambda ask: self._cold(run, env, ask), asks)
             early = (self._forkservers.ahead, self._forkservers.ask_ahead)
             waiting = [pool.submit(start, run, t, env) for t in expected for start in early]

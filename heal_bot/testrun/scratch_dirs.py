@@ -9,7 +9,6 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import cache_from_source
 from pathlib import Path
 
 from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
@@ -99,25 +98,17 @@ def read_script(name: str) -> dict[str, bytes]:
 def driver_files(parent: Path, more: Mapping[str, bytes] = {}) -> Iterator[Path]:
     """A folder with the driver that every uid can read: our package may lie in a closed home.
 
-    `more` are files beside it, by name. A Python of our own version finds bytecode there as well.
+    `more` are files beside it, by name.
     Below a sandbox's scratch folder its supervisor removes it even when we are killed.
     """
     folder = Path(tempfile.mkdtemp(prefix="driver-", dir=parent))
-    compiled = folder / "__pycache__"
     try:
-        compiled.mkdir()
-        for name, content in more.items():
-            (folder / name).write_bytes(content)
-        for source in _AGENT.glob("*.py"):
-            # The times go with the files: bytecode counts where its source has the time it had.
-            shutil.copy2(source, folder / source.name)
-            made = Path(cache_from_source(source))
-            # Without it everything runs, and is compiled first.
-            with contextlib.suppress(OSError):
-                shutil.copy2(made, compiled / made.name)
-        for copy in folder.rglob("*"):
-            copy.chmod(0o755 if copy == compiled else 0o644)
         folder.chmod(0o755)
+        files = {source.name: source.read_bytes() for source in _AGENT.glob("*.py")}
+        for name, content in {**files, **more}.items():
+            copy = folder / name
+            copy.write_bytes(content)
+            os.chmod(copy, 0o644)  # noqa: PTH101 - beside the write it belongs to
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -15,17 +15,9 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment, Origin
 from heal_bot.sandbox.sandbox_client import Sandbox
-from heal_bot.testrun.runner import SuiteRunner, share_turns
+from heal_bot.testrun.runner import SuiteRunner
 
 pytestmark = pytest.mark.long
-
-
-@pytest.mark.parametrize(
-    ("count", "most", "width"), [(0, 3, 1), (1, 3, 1), (3, 3, 3), (4, 3, 2), (5, 3, 3), (7, 3, 3)]
-)
-def test_no_run_is_left_to_go_alone(count: int, most: int, width: int) -> None:
-    assert share_turns(count, most) == width
-
 
 MIXED = """
 import os, unittest, asyncio, functools, pytest
