@@ -167,11 +167,12 @@ def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) 
     for one in code:
         values = _list_values(one.target.source) ^ _list_values(one.new_source)
         for path, words in told.items():
-            if {value for value in values if len(value) > 1} & words:
-                return f"the commit tells of the value in {path}"
+            if found := sorted(value for value in values & words if len(value) > 1):
+                return f"the commit tells of `{found[0]}` in {path}"
         # A letter by itself is a word of any title.
-        if {value for value in values if len(value) > 1 or value.isdigit()} & _list_words([title]):
-            return "the commit's title has the value"
+        named = values & _list_words([title])
+        if found := sorted(value for value in named if len(value) > 1 or value.isdigit()):
+            return f"the commit's title names `{found[0]}`"
     return ""
 
 

@@ -78,17 +78,17 @@ class _Side:
     calls: list[_Found] = field(default_factory=list)
     gaps: list[_Gap] = field(default_factory=list)
     values: list[_Found] = field(default_factory=list)
-    places: list[_Found] = field(default_factory=list)
-    functions: int = 0
+    functions: list[_Found] = field(default_factory=list)
+    count: int = 0
 
     def read(self, path: str, version: Version, functions: dict[str, Function]) -> None:
         """Take in the functions of a version."""
-        self.functions += len(functions)
+        self.count += len(functions)
         top = _list_known(version.tree)
-        for name, function in functions.items() if self.functions <= _FUNCTIONS else ():
+        for name, function in functions.items() if self.count <= _FUNCTIONS else ():
             known = top | find_symbols(ast.unparse(function))
             make = partial(_make_found, path, version, known)
-            self.places.append(make(function))
+            self.functions.append(make(function))
             nodes = [*ast.walk(function)]
             self.statements += (make(node) for node in nodes if isinstance(node, _SIMPLE))
             calls = [make(node) for node in nodes if isinstance(node, ast.Call)]
@@ -134,12 +134,12 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
             was, then, now = map(Version.of, (one.before, one.after, one.now))
             former, left, present = (list_functions(v.tree) for v in (was, then, now))
             gone = _select_changed(former, left)
-            if one.after or old.functions + len(gone) <= _FUNCTIONS:
+            if one.after or old.count + len(gone) <= _FUNCTIONS:
                 old.read(one.path, was, gone)
             brought = _select_changed(left, former)
             still = {n: f for n, f in present.items() if n in brought and _same(f, brought[n])}
             new.read(one.path, now, still)
-    if max(old.functions, new.functions) > _FUNCTIONS:
+    if max(old.count, new.count) > _FUNCTIONS:
         return ()
     with contextlib.suppress(*UNREADABLE):
         wrapped = islice(_wrap_again(old, new), _COMPARED)
@@ -308,7 +308,7 @@ def _wrap_again(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
         for inner in (*call.node.args, *receiver):
             if names is not None and not isinstance(inner, ast.Constant | ast.Starred):
                 around.setdefault(ast.dump(inner), []).append((call.text.encode(), names))
-    for place in new.places if around else ():
+    for place in new.functions if around else ():
         for node in ast.walk(place.node):
             for text, names in around.get(ast.dump(node), ()) if isinstance(node, ast.expr) else ():
                 if names <= place.known:

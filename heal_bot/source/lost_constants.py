@@ -60,7 +60,7 @@ def inline_constants(source: str, constants: Mapping[str, str]) -> str:
         # Syntax newer than the running Python is read from another text.
         if not after.startswith(name):
             return source
-        shown = value if _stands_alone(value) else f"({value})"
+        shown = value if stands_alone(value) else f"({value})"
         lines[node.lineno - 1 - shift] = before + shown.encode() + after[len(name) :]
     return b"".join(lines).decode("utf-8", "surrogatepass")
 
@@ -105,6 +105,7 @@ def _place(node: ast.Name) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-def _stands_alone(value: str) -> bool:
+def stands_alone(value: str) -> bool:
+    """Whether an expression needs no brackets wherever it is put."""
     node = ast.parse(value, mode="eval").body
-    return isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.Call)
+    return isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Subscript)

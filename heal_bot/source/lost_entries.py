@@ -61,7 +61,7 @@ class _Collection:
 
 
 def find_lost_entries(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
-    """The parts by their paths, a few of each collection; files that do not parse have none."""
+    """The parts by their paths, a few of each collection; none where a file does not parse."""
     with suppress(*UNREADABLE):
         files = [(o.path, Version.of(o.before), Version.of(o.now)) for o in changes if o.after]
         was = Counter(value for _, before, _ in files for value in _list_values(before))
@@ -84,11 +84,11 @@ def find_lost_entries(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part]
 
 
 def _list_values(version: Version) -> Iterator[str | int]:
-    """The numbers and short texts that code has as literals, and the words of all its texts."""
+    """The numbers and texts that code has as literals, and the words of the texts."""
     for node in ast.walk(version.tree):
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(value, str):
-            yield from dict.fromkeys((value[: _LONGEST + 1], *_WORD.findall(value)))
+            yield from dict.fromkeys((value, *_WORD.findall(value)))
         elif type(value) is int:
             yield value
 

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 
 from heal_bot.source.definitions import Function
 from heal_bot.source.lost_code import UNREADABLE, FileVersions, list_functions
+from heal_bot.source.lost_constants import stands_alone
 from heal_bot.source.parsed_version import Version
 from heal_bot.source.tree_diff import Part
 
@@ -18,7 +19,6 @@ _WORD = re.compile(r"\w+")
 # So many places are told at the most; of longer blocks that grew or shrank nothing is compared.
 _MOST = 60
 _LONGEST = 500
-_PLAIN = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
 _INNER = ast.expr | ast.stmt | ast.keyword | ast.comprehension | ast.excepthandler | ast.withitem
 
 
@@ -34,7 +34,7 @@ class _Swap:
 def find_missed_places(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
     """The parts that make the same replacement, by their paths, those of the longest code first.
 
-    Only files that the commit changed are looked at; those that do not parse have none.
+    Only files that the commit changed are looked at; none where one of them does not parse.
     """
     swaps: dict[str, _Swap | None] = {}
     files: list[tuple[str, Version]] = []
@@ -65,7 +65,7 @@ def _list_swaps(name: str, was: Function, now: Function) -> Iterator[tuple[str, 
     for old, new in _compare(was, now):
         words = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
         text = ast.unparse(new)
-        text = text if isinstance(new, _PLAIN) else f"({text})"
+        text = text if stands_alone(text) else f"({text})"
         yield ast.dump(old), _Swap(text, ast.dump(new), name if words <= own else "")
 
 
@@ -87,7 +87,9 @@ def _compare(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         else:
             whole |= one != other
     if isinstance(old, ast.expr) and isinstance(new, ast.expr) and whole:
-        if not isinstance(old, ast.Constant):
+        # Who sets another variable replaces no expression.
+        read = isinstance(getattr(old, "ctx", None), ast.Load | None)
+        if read and not isinstance(old, ast.Constant):
             yield old, new
     elif not (whole and isinstance(old, ast.keyword)):
         for pair in pairs:

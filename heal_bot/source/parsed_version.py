@@ -7,6 +7,7 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from heal_bot.source import functions, guard
@@ -48,7 +49,9 @@ class Version:
     tree: ast.Module
 
     @classmethod
+    @lru_cache(maxsize=32)
     def of(cls, text: str) -> Version:
+        """A text as it is; its tree is shared, and nobody changes it."""
         text = text.removeprefix("\ufeff")
         lines = encode_lines(text)
         return cls(b"".join(lines), line_starts(lines), parse_code(text))

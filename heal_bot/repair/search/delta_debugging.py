@@ -45,6 +45,7 @@ _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
 _MEANT = "it looks like a change that was meant"
+# Characters of a replacement that are shown.
 _CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
@@ -238,13 +239,15 @@ class _Search:
         edits = self.change.put_back(pieces)
         if self.is_missed(pieces):
             return change_intent.find_told(edits, self.regression)
+        if told:
+            return told
         kinds = {failure.kind for failure in self.cluster.failures}
         held = {edit for attempt in self.ledger.held for edit in attempt.candidate.edits}
         edits = tuple(one for one in edits if one not in held)
         unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.is_whole(pieces)
         single = len(pieces) == 1 and pieces[0] in self.lost
-        return told or change_intent.explain_meant(
+        return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
         )
 
@@ -255,7 +258,7 @@ class _Search:
     def explain_told(self, pieces: Pieces) -> str:
         """What the commit tells of what is put back, where that looks meant; else ''."""
         told = change_intent.find_told(self.change.put_back(pieces), self.regression)
-        return told if self.explain_meant(pieces) else ""
+        return told if told and self.explain_meant(pieces) else ""
 
     def is_whole(self, pieces: Pieces) -> bool:
         """Whether all of the commit goes back; what it lost by the way is not that."""

@@ -737,7 +737,7 @@ def test_an_entry_that_a_new_table_lacks_comes_back_and_nothing_else(
 
     (attempt,), texts, _, _ = _reversals(tmp_path, after, check, before=before, title=title)
     assert texts == [after.replace('"link")', '"link", "area")')]
-    said = "it looks like a change that was meant: the commit's title has the value"
+    said = "it looks like a change that was meant: the commit's title names `area`"
     assert attempt.lacks == ((said,) if meant else None)
 
 
