@@ -15,14 +15,13 @@ from heal_bot.action import event_file, local_event
 from heal_bot.action import webhook_event as events
 from heal_bot.action.action_context import ActionContext, report_broken_run
 from heal_bot.action.webhook_event import CommandRequest, Ignored
-from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import HealBotError, ProvisionError, no_room
 from heal_bot.core.model import ASKED, HealRequest
 from heal_bot.core.text import one_line
 from heal_bot.github import actions_runner, permission_check
 from heal_bot.github.pulls import GitHub
 from heal_bot.github.workflow_runs import Runs
-from heal_bot.ports.code_host import try_aside
+from heal_bot.ports.code_host import is_branch, try_aside
 from heal_bot.report import status_comment
 
 if TYPE_CHECKING:

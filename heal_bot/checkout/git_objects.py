@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.errors import ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
-from heal_bot.core.limits import MAX_FILES
+from heal_bot.core.model.regression import MAX_FILES
 
 # Caps for what a commit may hold: beyond them a checkout per run would take minutes.
 MAX_FILE = 256 << 20

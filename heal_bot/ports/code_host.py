@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,6 +16,12 @@ STOPPED = "heal-bot-stop"
 OPTED_IN = "heal-bot"
 # GITHUB_TOKEN writes as this account; the API does not say so to the token itself.
 ACTIONS = "github-actions[bot]"
+# What git allows in no branch (`git check-ref-format`): control characters, blanks, and what it
+# gives a meaning; `..`, `@{`, `//`, `.lock`.
+_NO_BRANCH = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|(?:^|/)\.|\.lock(?:/|$)|^[-/]|[/.]$|^@$"
+)
+_LONGEST = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +298,8 @@ def try_aside(run: Run, do: Callable[[], object]) -> bool:
         run.warn("publish", str(error))
         return False
     return True
+
+
+def is_branch(name: str) -> bool:
+    """Whether git allows a branch of this name."""
+    return 0 < len(name.encode("utf-8", "replace")) <= _LONGEST and not _NO_BRANCH.search(name)

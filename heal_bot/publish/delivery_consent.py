@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import ForgeError
 from heal_bot.core.events import Run
 from heal_bot.core.model import ASKED, HealRequest
-from heal_bot.ports.code_host import OPTED_IN, STOPPED, Forge, ForgePull
+from heal_bot.ports.code_host import OPTED_IN, STOPPED, Forge, ForgePull, is_branch
 from heal_bot.publish.change_identity import is_formatting_only
 from heal_bot.publish.delivery_options import Options, Published
 

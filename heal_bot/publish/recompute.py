@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heal_bot.core.branch_name import is_branch
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
 from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
-from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile
+from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile, is_branch
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
 from heal_bot.report.proposed_change import FileChange, Shown, digest_patch

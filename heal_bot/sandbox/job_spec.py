@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from heal_bot.core.limits import MAX_FILES
+from heal_bot.core.model.regression import MAX_FILES
 
 Profile = Literal["test", "setup", "loopback"]
 PROFILES: tuple[Profile, ...] = ("test", "setup", "loopback")

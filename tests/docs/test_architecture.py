@@ -7,7 +7,7 @@ import re
 from heal_bot.action import event_file
 from heal_bot.checkout import git_objects
 from heal_bot.core import settings
-from heal_bot.core.limits import MAX_FILES
+from heal_bot.core.model.regression import MAX_FILES
 from heal_bot.core.settings import Settings
 from heal_bot.junit import report_files
 from heal_bot.publish.delivery_options import MOST_OPEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heal_bot.core.errors import BudgetError
-from heal_bot.core.limits import MAX_FILES
+from heal_bot.core.model.regression import MAX_FILES
 from heal_bot.sandbox.job_spec import Limits
 from heal_bot.sandbox.scratch_slots import Slot
 from heal_bot.testrun.scratch_dirs import fill_slot

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from heal_bot.core.model.package_versions import PackageChange
 
+# Files and folders of a commit; a job that gets a copy of it may have as many besides.
+MAX_FILES = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from heal_bot.core.branch_name import is_branch
+from heal_bot.ports.code_host import is_branch
 
 
 @pytest.mark.parametrize(
