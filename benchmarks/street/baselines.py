@@ -119,7 +119,7 @@ def _begun(
     with wiring.connect(job, chosen, lambda event: None, lambda: False) as edges:
         run, request = edges.run, edges.request
         tree = edges.workspace.checkout(run, request.base_sha)
-        report = pipeline._read(run, request, edges.root, tree, 0.0)
+        report = pipeline._read(run, request, edges.root, tree, edges.workspace)
         reached = pipeline.Edges(edges.workspace, edges.runner, (), edges.store)
         begun = pipeline._reproduce(run, request, report, tree, reached)
         if isinstance(begun, Outcome):
