@@ -32,7 +32,7 @@ _OVERWRITTEN = 1.5
 # A name that nothing reads was meant for something.
 _FOUND = 0.7
 # Where a constant takes the place of another one, an expected value may well be the right one.
-_CONSTANTS = {"number": 0.3, "text": 0.3, "boolean constant": 0.0, "f-string": 0.3, "pattern": 0.3}
+_CONSTANTS = {"number": 0.3, "text": 0.3, "boolean constant": 0.0}
 _COMMON = (0, 1, -1, True, False, None, "")
 _NAME = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")

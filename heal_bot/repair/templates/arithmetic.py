@@ -14,11 +14,8 @@ from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import (
     AND,
     OR,
-    PRODUCT,
-    UNARY,
     Mutation,
     Text,
-    TextEdit,
     binary,
     level,
     says,
@@ -196,46 +193,3 @@ def operands(scope: MutationContext) -> Iterator[Mutation]:
 
 def _numeric(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-
-
-def regrouped(scope: MutationContext) -> Iterator[Mutation]:
-    """`a + b / 2` becomes `(a + b) / 2`, and brackets removed likewise: 2.2."""
-    site = scope.site
-    for node in site.each(ast.BinOp):
-        sign = SIGN[type(node.op)]
-        inner = node.right
-        while isinstance(inner, ast.BinOp):
-            inner = inner.left
-            begin, end = site.start(node), site.end(inner)
-            code = site.source[begin:end].decode()
-            cuts = (TextEdit(begin, begin, "("), TextEdit(end, end, ")"))
-            why = says(code, f"({code})", site.line(node))
-            yield Mutation(cuts, 2.2, site.line(node), why)
-        match node:
-            case ast.BinOp(left=ast.BinOp(left=a, op=joint, right=b), right=c):
-                other = SIGN[type(joint)]
-                grouped = binary(site.text(a), other, binary(site.text(b), sign, site.text(c)))
-                yield site.put(node, grouped, 2.2)
-
-
-def round_up(scope: MutationContext) -> Iterator[Mutation]:
-    """Every rounded division, rounded up instead: `count // size` to `-(-count // size)`, 2.0.
-
-    Also from `int(count / size)` and `round(count / size)`. The form with two signs needs no
-    import and is exact for integers of any size, which `math.ceil(count / size)` is not.
-    """
-    site = scope.site
-    for node in site.nodes:
-        match node:
-            case ast.BinOp(left=above, op=ast.FloorDiv(), right=below):
-                cost = 2.0
-            case ast.Call(
-                func=ast.Name(id="int" | "round"),
-                args=[ast.BinOp(left=above, op=ast.Div() | ast.FloorDiv(), right=below)],
-                keywords=[],
-            ):
-                cost = 2.2
-            case _:
-                continue
-        quotient = f"-{site.text(above).at(UNARY)} // {site.text(below).at(PRODUCT + 1)}"
-        yield site.put(node, Text(f"-({quotient})", UNARY), cost)

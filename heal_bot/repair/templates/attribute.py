@@ -1,8 +1,7 @@
 """Attributes and methods: `items.append(x)` becomes `items.extend(x)`, `a.first` `a.last`.
 
 What is taken for each other costs 1.6 (methods that do nearly the same, opposites such as `left`
-and `right`), attributes of the same class 2.4 to 2.9 by how alike they are spelt, and an attribute
-that becomes a plain read or a call 3.0. What a class holds beside it costs 1.9 to 2.5.
+and `right`), attributes of the same class 2.4 to 2.9 by how alike they are spelt.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.none_check import is_asked
-from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 
 _FAMILIES = (
     ("append", "extend", "insert", "add", "remove", "appendleft"),
@@ -126,78 +124,3 @@ def _held(owner: ast.ClassDef) -> Iterator[str]:
                 isinstance(mark, ast.Name) and mark.id.endswith("property") for mark in marks
             ):
                 yield name
-
-
-def receivers(scope: MutationContext) -> Iterator[Mutation]:
-    """An attribute or an empty call goes: `node.next` becomes `node`, 2.4 to 3.8."""
-    site = scope.site
-    for node in site.each(ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        place = site.places[node]
-        if isinstance(place.parent, ast.Call) and place.field == "func":
-            if isinstance(place.parent.func, ast.Attribute) and not place.parent.args:
-                yield site.put(place.parent, site.text(node.value), 2.4)
-            continue
-        # Whether there is an object at all is seldom what a question about it was meant to be.
-        negated = isinstance(place.parent, ast.UnaryOp) and isinstance(place.parent.op, ast.Not)
-        asked = negated or is_asked(scope, node)
-        yield site.put(node, site.text(node.value), 3.8 if asked else 2.8)
-
-
-def methods(scope: MutationContext) -> Iterator[Mutation]:
-    """What a method of the class works out is read plainly: `a.total` becomes `a.full_total()`."""
-    site, own = scope.site, scope.site.function
-    plain = [
-        name
-        for name, method in scope.around.methods.items()
-        if len(method.args.args) == 1 and not method.decorator_list and not name.startswith("__")
-    ]
-    for node in site.each(ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        if site.is_called(node) or node.attr not in scope.around.attributes:
-            continue
-        endless = isinstance(node.value, ast.Name) and node.value.id == scope.receiver()
-        for name in plain:
-            if endless and own is not None and name == own.name:
-                continue
-            cost = 2.6 if node.attr in name or name in node.attr else 3.0
-            yield site.put(node, Text(f"{site.text(node.value).at(16)}.{name}()"), cost)
-
-
-def extensions(scope: MutationContext) -> Iterator[Mutation]:
-    """An attribute the function uses is read from a name: `node` to `node.next`, 3.0."""
-    site = scope.site
-    reads = dict.fromkeys(
-        node.attr
-        for node in site.each(ast.Attribute)
-        if isinstance(node.ctx, ast.Load) and not site.is_called(node)
-    )
-    for node in site.each(ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        if site.is_called(node):
-            continue
-        above = site.places[node].parent
-        for attr in reads:
-            if not (isinstance(above, ast.Attribute) and above.attr == attr):
-                yield site.put(node, Text(f"{node.id}.{attr}"), 3.0)
-
-
-def exchange_calls(scope: MutationContext) -> Iterator[Mutation]:
-    """Two methods called one after the other change places, as in `s.strip().split()`: 1.9."""
-    site = scope.site
-    for node in site.nodes:
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Call(func=ast.Attribute(value=first)) as inner)
-            ):
-                begin, middle, end = site.end(first), site.end(inner), site.end(node)
-            case _:
-                continue
-        one = site.source[begin:middle].decode()
-        other = site.source[middle:end].decode()
-        if one != other and "\n" not in one + other and one[:1] == other[:1] == ".":
-            why = says(one + other, other + one, site.line(node))
-            yield Mutation((TextEdit(begin, end, other + one),), 1.9, site.line(node), why)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, says
 
 
 def operators(scope: MutationContext) -> Iterator[Mutation]:
@@ -117,31 +117,3 @@ def flipped_branches(scope: MutationContext) -> Iterator[Mutation]:
             yield Mutation((*here.cuts, *there.cuts), 1.8, line, why)
             yield site.put(node, first, 2.4)
             yield site.put(node, second, 2.4)
-
-
-def fixed_conditions(scope: MutationContext) -> Iterator[Mutation]:
-    """`if c:` becomes `if True:` or `while True:`; a dropped filter in a comprehension: 3.2."""
-    site = scope.site
-    for node in site.nodes:
-        place = site.places[node]
-        match place.parent:
-            case ast.While() | ast.If() if place.field == "test":
-                for constant in ("True", "False"):
-                    yield site.put(node, Text(constant), 3.4)
-            case ast.comprehension(ifs=[only]) if only is node:
-                before = site.source[: site.start(node)].rstrip(b"( \t\r\n")
-                end, line = site.end(node) + _closing(site, node), site.line(node)
-                if before.endswith(b"if"):
-                    why = f"the filter `{site.segment(node)}` on line {line} goes"
-                    begin = len(before[:-2].rstrip())
-                    yield Mutation((TextEdit(begin, end, ""),), 2.4, line, why)
-
-
-def _closing(site: TargetAst, node: ast.expr) -> int:
-    """Bytes of the closing brackets that belong to a bracketed node."""
-    opened = site.source[: site.start(node)].rstrip()
-    count, after = 0, site.source[site.end(node) :]
-    while opened.endswith(b"(") and after[count:].lstrip().startswith(b")"):
-        count += len(after[count:]) - len(after[count:].lstrip()) + 1
-        opened = opened[:-1].rstrip()
-    return count

@@ -74,21 +74,3 @@ def _misfit(function: Function, call: ast.Call) -> float:
     least = most - len(args.defaults)
     fits = least <= len(call.args) + len(call.keywords) and len(call.args) <= most
     return 0.0 if fits or args.vararg else 1.0
-
-
-def to_methods(scope: MutationContext) -> Iterator[Mutation]:
-    """`helper(x)` becomes `self.helper(x)` and a used `xs.sort()` `sorted(xs)`, 1.8."""
-    site, receiver = scope.site, scope.receiver()
-    for node in site.nodes:
-        match node:
-            case ast.Call(func=ast.Name(id=name)) if receiver and name in scope.around.methods:
-                yield site.put(node.func, Text(f"{receiver}.{name}"), 1.6)
-            case ast.Call(func=ast.Attribute(value=value, attr="sort" | "reverse" as attr)):
-                place = site.places[node]
-                if not isinstance(place.parent, ast.Expr):
-                    rest = [site.segment(a) for a in node.args]
-                    rest += [f"{k.arg}={site.segment(k.value)}" for k in node.keywords]
-                    code = ", ".join([site.text(value).at(1), *rest])
-                    turned = f"{site.text(value).at(16)}[::-1]"
-                    made = f"sorted({code})" if attr == "sort" else turned
-                    yield site.put(node, Text(made), 1.8)

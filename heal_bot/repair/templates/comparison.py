@@ -61,16 +61,3 @@ def thresholds(scope: MutationContext) -> Iterator[Mutation]:
                             where = TextEdit(site.start(right), site.end(right), str(number))
                             why = says(f"{old} {v}", f"{new} {number}", line)
                             yield Mutation((cut, where), 2.4, line, why)
-
-
-def swapped_operands(scope: MutationContext) -> Iterator[Mutation]:
-    """`needle in hay` becomes `hay in needle`; only operators where order is the whole meaning."""
-    site = scope.site
-    for node in site.nodes:
-        match node:
-            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]):
-                a, b = site.text(left), site.text(right)
-                first = site.put(left, b, 2.6)
-                second = site.put(right, a, 2.6)
-                why = says(site.segment(node), f"{b.code} ... {a.code}", site.line(node))
-                yield Mutation((*first.cuts, *second.cuts), 2.6, site.line(node), why)

@@ -126,31 +126,3 @@ def replaced(scope: MutationContext) -> Iterator[Mutation]:
             if isinstance(node, ast.Compare):
                 yield site.put(node, site.text(node.left), 2.8)
                 yield site.put(node, Text(f"not {site.text(node.left).at(NOT)}", NOT), 3.0)
-
-
-def filters(scope: MutationContext) -> Iterator[Mutation]:
-    """A comprehension gets a filter: `[f(x) for x in xs]` to `[f(x) for x in xs if x]`, 3.0."""
-    site = scope.site
-    for node in site.nodes:
-        if not isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            continue
-        last = node.generators[-1]
-        targets = [n.id for n in ast.walk(last.target) if isinstance(n, ast.Name)]
-        conditions = [(n, 3.0) for n in targets] + [(f"{n} is not None", 3.0) for n in targets]
-        conditions += [(f"{n} > 0", 3.3) for n in targets] + [(f"not {n}", 3.6) for n in targets]
-        conditions += [(f"{n}.strip()", 3.3) for n in targets]
-        conditions += [(f"{n}.isalnum()", 3.5) for n in targets]
-        conditions += [(f"{n}.isdigit()", 3.6) for n in targets]
-        for name in scope.visible(node)[:5]:
-            for target in targets:
-                if name != target:
-                    conditions += [(f"{target} != {name}", 3.5), (f"{target} in {name}", 3.6),
-                                   (f"{target} not in {name}", 3.6)]  # fmt: skip
-        iterated = site.text(last.iter)
-        for code, cost in conditions:
-            if last.ifs:
-                old = site.text(last.ifs[0])
-                yield site.put(last.ifs[0], Text(f"{old.at(AND)} and {code}", AND), cost + 0.3)
-            else:
-                new = Text(f"{iterated.at(OR)} if {code}", OR)
-                yield site.put(last.iter, new, cost)

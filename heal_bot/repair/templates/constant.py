@@ -2,7 +2,7 @@
 
 Integers step by one (1.3), turn to 0, 1, -1 or their negative, double or halve, or take a value
 that a failing test expects or a sibling uses (1.8 to 2.6). Text takes expected text, changes case
-or edges. Booleans flip (1.2). A constant may become a name in scope (2.8) and a name a constant.
+or edges. Booleans flip (1.2).
 """
 
 from __future__ import annotations
@@ -14,12 +14,6 @@ from difflib import get_close_matches
 
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, Text
-
-_CLASSES = (
-    (r"\d", r"\w"), (r"\w", r"\d"), (r"\s", " "), (" ", r"\s"), (".", r"\."), (r"\w", r"\S"),
-    ("a-z", "a-zA-Z"), ("A-Z", "a-zA-Z"), ("0-9", "0-9a-z"),
-)  # fmt: skip
-
 
 _WHOLE, _OF_PART, _OPTIONAL = 2.6, 2.9, 2.4
 # What only regular expressions hold.
@@ -161,56 +155,3 @@ def grown(value: str, wanted: Iterable[str], but: str = "") -> Iterator[str]:
             for at, char in enumerate(value):
                 if not char.isalnum() and char != mark and char not in but:
                     yield value[:at] + mark + value[at + 1 :]
-
-
-def patterns(scope: MutationContext) -> Iterator[Mutation]:
-    """Small steps in regular expressions: `+` for `*`, lazy, anchors, classes: 2.6.
-
-    Also in parts of them, where the module puts expressions together: 2.9; as a whole optional 2.4.
-    """
-    site = scope.site
-    parts = "re" in scope.around.imports
-    for node in site.nodes:
-        optional: tuple[str, ...] = ()
-        match site.places[node].parent, node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))), ast.Constant(value=str(v)):
-                cost = _WHOLE
-            case _, ast.Constant(value=str(v)) if parts and "\n" not in v and _PART.search(v):
-                cost, optional = _OF_PART, (f"(?:{v})?",)
-            case _:
-                continue
-        for other in (*optional, *_patterns(v)):
-            raw = "\\" in other and '"' not in other and not other.endswith("\\")
-            code = Text(f'r"{other}"') if raw else _literal(other)
-            yield site.put(node, code, _OPTIONAL if other in optional else cost)
-
-
-def _patterns(value: str) -> Iterator[str]:
-    if len(value) > 120:
-        return
-    for at, char in enumerate(value):
-        if char in "*+?" and at and value[at - 1] != "\\":
-            for other in {"*", "+", "?", "", "+?", "*?"} - {char}:
-                yield value[:at] + other + value[at + 1 :]
-    for old, new in _CLASSES:
-        if old in value:
-            yield value.replace(old, new)
-    yield from (value + "+", value + "*", "^" + value, value + "$", value + r"\b", r"\b" + value)
-
-
-def named(scope: MutationContext) -> Iterator[Mutation]:
-    """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
-    site = scope.site
-    kinds = {int: "number", float: "number", str: "text", bool: "boolean"}
-    for node in site.each(ast.Constant):
-        parent = site.places[node].parent
-        if isinstance(parent, ast.Expr | ast.UnaryOp | ast.Dict | ast.MatchValue):
-            continue
-        kind = kinds.get(type(node.value), "")
-        for rank, name in enumerate(scope.visible(node)):
-            known = scope.kinds.get(name, set())
-            fits = 0.0 if kind in known else 0.4 if not known else 1.2
-            yield site.put(node, Text(name), 2.6 + fits + rank * 0.05)
-        for name, value in scope.around.constants.items():
-            if isinstance(value, ast.Constant) and type(value.value) is type(node.value):
-                yield site.put(node, Text(name), 3.4)

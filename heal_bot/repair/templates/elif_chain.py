@@ -1,8 +1,4 @@
-"""The branches of an `if` with `elif`: their order, and the one that is missing.
-
-The condition that a wider one hides moves before it, 2.2. `if k in d: d[k] += 1` gets the `else`
-that puts the first one in, 2.2.
-"""
+"""The branches of an `if` with `elif`: the one that a wider one hides moves before it, 2.2."""
 
 from __future__ import annotations
 
@@ -10,14 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.statement_insertion import after
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
-_MOVED, _FIRST = 2.2, 2.2
+_MOVED = 2.2
 _LONGEST = 6
-# What a container begins with that such a method would have filled.
-_WITH = {"append": "[{}]", "add": "{{{}}}", "extend": "list({})", "update": "dict({})"}
 
 
 def orders(scope: MutationContext) -> Iterator[Mutation]:
@@ -57,42 +50,3 @@ def _branches(site: TargetAst, node: ast.If) -> list[tuple[tuple[int, int], tupl
             break
         current = below
     return found
-
-
-def beginnings(scope: MutationContext) -> Iterator[Mutation]:
-    """What is added to under a key that is there is put in where it is not."""
-    site = scope.site
-    for node in site.statements:
-        match node:
-            case ast.If(
-                test=ast.Compare(left=key, ops=[ast.In()], comparators=[held]),
-                body=[only],
-                orelse=[],
-            ):
-                target, code = _begun(site, only)
-            case _:
-                continue
-        if target is None or not _is_of(target, held, key):
-            continue
-        lines = ("else:", f"\t{site.segment(target)} = {code}")
-        if "\n" not in code:
-            yield from after(site, node, lines, _FIRST)
-
-
-def _begun(site: TargetAst, only: ast.stmt) -> tuple[ast.Subscript | None, str]:
-    """The item that a statement adds to, and what it would be with that alone."""
-    match only:
-        case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):
-            return target, site.segment(value)
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Subscript() as target, attr=attr), args=[value]
-            )
-        ) if attr in _WITH:
-            return target, _WITH[attr].format(site.segment(value))
-    return None, ""
-
-
-def _is_of(target: ast.Subscript, held: ast.expr, key: ast.expr) -> bool:
-    same = ast.unparse(target.value) == ast.unparse(held)
-    return same and ast.unparse(target.slice) == ast.unparse(key)

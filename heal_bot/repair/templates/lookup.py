@@ -84,31 +84,6 @@ def items(scope: MutationContext) -> Iterator[Mutation]:
                     yield site.put(node, Text(f"{head}{code}"), cost)
 
 
-def widths(scope: MutationContext) -> Iterator[Mutation]:
-    """The other side of a table: `len(rows)` becomes `len(rows[0])`, also of an empty one."""
-    site = scope.site
-    for node in site.nodes:
-        match node:
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
-                yield site.put(node, Text(f"len({name}[0])"), 2.8)
-                yield site.put(node, Text(f"len({name}[0]) if {name} else 0", 2), 2.9)
-
-
-def indexed(scope: MutationContext) -> Iterator[Mutation]:
-    """A name becomes an item of a container by an index in scope, `row` to `rows[i]`: 3.2."""
-    site = scope.site
-    for node in site.each(ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        place = site.places[node]
-        if isinstance(place.parent, ast.Call | ast.Subscript) and place.field in {"func", "value"}:
-            continue
-        for name in scope.visible(node):
-            kinds = scope.kinds.get(name, set())
-            if name != node.id and not kinds & {"number", "boolean", "callable"}:
-                yield site.put(node, Text(f"{name}[{node.id}]"), 3.2)
-
-
 def stores(scope: MutationContext) -> Iterator[Mutation]:
     """An assignment goes to another place of the function: `total = x` to `totals[k] = x`."""
     site = scope.site

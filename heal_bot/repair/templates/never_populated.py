@@ -166,35 +166,6 @@ def _worklists(site: TargetAst) -> Iterator[tuple[str, str]]:
                 yield name, f"{name}.append({{}})"
 
 
-def counts(scope: MutationContext) -> Iterator[Mutation]:
-    """A number that an attribute begins with and that nothing changes: `self.count += 1`."""
-    site = scope.site
-    for code in _still(scope):
-        for anchor in site.anchors:
-            for step, cost in ((f"{code} += 1", 2.4), (f"{code} -= 1", 3.0)):
-                for put in (before, after):
-                    yield from put(site, anchor, (step,), cost)
-
-
-def _still(scope: MutationContext) -> list[str]:
-    """Attributes that are set to a number once and never again, in the function or its class."""
-    around = scope.around
-    trees = [scope.site.root, *around.enclosing, *around.methods.values()]
-    begun: dict[str, None] = {}
-    changed: dict[str, set[int]] = {}
-    for tree in trees:
-        for node in ast.walk(tree):
-            match node:
-                case ast.Assign(targets=[ast.Attribute(value=ast.Name()) as target], value=value):
-                    code = ast.unparse(target)
-                    if isinstance(value, ast.Constant) and type(value.value) is int:
-                        begun[code] = None
-                    changed.setdefault(code, set()).add(hash(ast.unparse(node)))
-                case ast.AugAssign(target=ast.Attribute() as target):
-                    changed.setdefault(ast.unparse(target), set()).update((0, 1))
-    return [code for code in begun if len(changed[code]) == 1]
-
-
 def _outer(scope: MutationContext) -> Iterator[tuple[str, str]]:
     """Containers that a function around the target makes, that the target reads and nobody fills.
 

@@ -111,38 +111,3 @@ def steps(scope: MutationContext) -> Iterator[Mutation]:
             continue
         for step in (1, -1):
             yield site.put(node, shifted(site, node, step), cost)
-
-
-def missing_bounds(scope: MutationContext) -> Iterator[Mutation]:
-    """`range(n)` becomes `range(1, n)`, `xs[:n]` `xs[1:n]`, 1.7 to 3.2; also ends dropped."""
-    site = scope.site
-    for node in site.nodes:
-        match node:
-            case ast.Call(func=ast.Name(id="range"), args=[stop]):
-                code = site.text(stop).at(1)
-                yield site.put(node, Text(f"range(1, {code})"), 1.7)
-                plus = shifted(site, stop, 1).at(1)
-                yield site.put(node, Text(f"range(1, {plus})"), 2.2)
-                less = shifted(site, stop, -1).at(1)
-                yield site.put(node, Text(f"range({less}, -1, -1)"), 3.2)
-            case ast.Call(func=ast.Name(id="range"), args=[start, stop]):
-                a, b = site.text(start).at(1), site.text(stop).at(1)
-                yield site.put(node, Text(f"range({a}, {b}, -1)"), 2.8)
-                yield site.put(node, Text(f"range({a}, {b}, 2)"), 3.2)
-                for name in scope.visible(node):
-                    if "number" in scope.kinds.get(name, set()):
-                        yield site.put(node, Text(f"range({a}, {b}, {name})"), 3.2)
-            case ast.Call(func=ast.Name(id="range"), args=[start, stop, _]):
-                a, b = site.text(start).at(1), site.text(stop).at(1)
-                yield site.put(node, Text(f"range({a}, {b})"), 2.4)
-            case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=upper, step=None)):
-                head = site.text(value).at(16)
-                tail = site.text(upper).at(1) if upper else ""
-                yield site.put(node, Text(f"{head}[1:{tail}]"), 2.2)
-                if not upper:
-                    yield site.put(node, Text(f"{head}[::-1]"), 2.6)
-                    yield site.put(node, Text(f"{head}[:-1]"), 2.4)
-            case ast.Subscript(value=value, slice=ast.Slice(lower=ast.expr() as low, upper=None)):
-                head, begin = site.text(value).at(16), site.text(low).at(1)
-                yield site.put(node, Text(f"{head}[:{begin}]"), 1.8)
-                yield site.put(node, Text(f"{head}[{begin}:-1]"), 2.6)

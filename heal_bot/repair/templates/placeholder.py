@@ -1,8 +1,7 @@
-"""Missing statements: a `pass` becomes what its function seems to lack, and a missing `raise`.
+"""Missing statements: a `pass` becomes what its function seems to lack.
 
 `pass` becomes `self.reset()`, `count += 1`, `raise KeyError(name)` or a statement of a sibling,
-2.2 to 3.2. Where a test says that an exception did not come, a guard raises it, 2.4 to 3.4. A
-call of a function or method of the module is put before or after a statement, 4.0.
+2.2 to 3.2.
 """
 
 from __future__ import annotations
@@ -10,12 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.repair.templates.guard_clauses import conditions
 from heal_bot.repair.templates.ingredient import borrowed
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.text_edits import Mutation
-from heal_bot.repair.templates.unused_variable import unread
 from heal_bot.source.definitions import Function
 
 
@@ -55,9 +51,7 @@ def raises(scope: MutationContext, node: ast.AST) -> list[str]:
     """Raising what tests expect to be raised, and what the module raises elsewhere."""
     names = scope.visible(node)
     said = f'"invalid {names[0]}"' if names else '"invalid value"'
-    # A text that was made and is not read was meant to be told.
-    told = [n for n in unread(scope) if n in names and n not in scope.unused]
-    found = [f"raise {name}({text})" for name in scope.evidence.missing() for text in (*told, said)]
+    found = [f"raise {name}({said})" for name in scope.evidence.missing()]
     for sibling in scope.around.siblings[:20]:
         for inner in ast.walk(sibling):
             if isinstance(inner, ast.Raise) and inner.exc is not None:
@@ -118,47 +112,3 @@ def _taken_back(code: str) -> str:
         if one in code:
             return code.replace(one, other, 1)
     return ""
-
-
-def refusals(scope: MutationContext) -> Iterator[Mutation]:
-    """Where a test waits for an exception in vain, a guard raises it."""
-    site = scope.site
-    if not scope.evidence.missing():
-        return
-    for place, anchor in enumerate(site.body[:6]):
-        ways = raises(scope, anchor)[: len(scope.evidence.missing())]
-        asked = [*_types(scope, anchor), *conditions(scope, anchor), *_orders(scope, anchor)]
-        for condition, dear in asked:
-            for way in ways:
-                cost = 2.4 + dear + 0.3 * place
-                yield from before(site, anchor, (f"if {condition}:", f"\t{way}"), cost)
-
-
-def _types(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
-    """Conditions on types, for a TypeError that did not come."""
-    dear = 0.0 if "TypeError" in scope.evidence.missing() else 1.2
-    return [
-        (f"not isinstance({name}, {kind})", dear + 0.1 * rank)
-        for name in scope.visible(node)[:4]
-        for rank, kind in enumerate(("str", "int", "(int, float)", "list", "dict"))
-    ]
-
-
-def _orders(scope: MutationContext, node: ast.AST) -> list[tuple[str, float]]:
-    """Conditions on two values that are out of order."""
-    names = scope.visible(node)[:4]
-    return [
-        (f"{one} {sign} {other}", 0.3 + scope.clash(one, other) / 2 + more)
-        for at, one in enumerate(names)
-        for other in names[at + 1 :]
-        for sign, more in ((">", 0.0), ("<", 0.1), (">=", 0.2), ("<=", 0.3))
-    ]
-
-
-def missing_calls(scope: MutationContext) -> Iterator[Mutation]:
-    """A call is put before or after every statement: `self.check(item)` before `self.add(item)`."""
-    site = scope.site
-    for anchor in site.statements:
-        for rank, code in enumerate(calls(scope, anchor)[:25]):
-            for put in (before, after):
-                yield from put(site, anchor, (code,), 4.0 + 0.02 * rank)

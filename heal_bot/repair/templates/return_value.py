@@ -2,8 +2,7 @@
 
 A constant of the kind that other paths return costs 2.0, a name in scope 2.3, an expression of
 the function 2.9, an empty container 2.6; whether a count is 0 or more costs 2.2 in the place of a
-constant. A value that is computed and thrown away is returned (1.9), and `return x` becomes
-`yield x`'s sibling in `yielding`.
+constant.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
-from heal_bot.repair.templates.statement_insertion import after
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
@@ -90,38 +88,3 @@ def _returning(scope: MutationContext, path: ast.Return, code: str, cost: float)
     return Mutation(
         (TextEdit(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line)
     )
-
-
-def _nothing_returned(scope: MutationContext) -> Iterator[Mutation]:
-    """A function that returns nothing at all returns one of its names at last."""
-    function = scope.site.function
-    gives = (ast.Return, ast.Yield, ast.YieldFrom)
-    if function is None or any(isinstance(n, gives) for n in ast.walk(function)):
-        return
-    for rank, name in enumerate(scope.visible(function.body[-1])[:6]):
-        yield from after(scope.site, function.body[-1], (f"return {name}",), 2.0 + 0.1 * rank)
-
-
-def forgotten(scope: MutationContext) -> Iterator[Mutation]:
-    """A value computed and thrown away is returned or assigned: `f(x)` to `return f(x)`, 1.9."""
-    site = scope.site
-    yield from _nothing_returned(scope)
-    for node in site.statements:
-        match node:
-            case ast.Expr(value=ast.Call() | ast.BinOp() | ast.Compare() | ast.Name() as value):
-                begin, line = site.start(value), site.line(node)
-                code = site.segment(value)
-                where = TextEdit(begin, begin, "return ")
-                yield Mutation((where,), 1.9, line, says(code, f"return {code}", line))
-                match value:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
-                        where = TextEdit(begin, begin, f"{name} = ")
-                        yield Mutation((where,), 2.4, line, says(code, f"{name} = {code}", line))
-                    case ast.Call(args=[ast.Name(id=name), *_]):
-                        where = TextEdit(begin, begin, f"{name} = ")
-                        yield Mutation((where,), 2.4, line, says(code, f"{name} = {code}", line))
-            case ast.Assign(targets=[ast.Name()], value=value):
-                begin, line = site.start(node), site.line(node)
-                where = TextEdit(begin, site.start(value), "return ")
-                code = f"return {site.segment(value)}"
-                yield Mutation((where,), 3.2, line, says(site.segment(node), code, line))

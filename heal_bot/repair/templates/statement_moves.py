@@ -1,6 +1,6 @@
-"""Statements moved, indented, deleted, repeated: `return total` leaves the loop it stands in.
+"""Statements moved, deleted, repeated: `return total` leaves the loop it stands in.
 
-A `return` moved out of or into a block costs 2.2, another statement 2.6; one deleted 2.8; one
+A `return` moved out of a block costs 2.2, another statement 2.6; one deleted 2.8; one
 moved past its neighbour 2.8 (1.8 where it sets what that was to read); a copy of a statement
 elsewhere in the function 3.6.
 """
@@ -15,7 +15,6 @@ from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import (
     after,
     before,
-    indented,
     is_multiline,
     named,
     outdented,
@@ -50,25 +49,6 @@ def dedents(scope: MutationContext) -> Iterator[Mutation]:
 def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     found = [getattr(node, name, None) for name in ("orelse", "body")]
     return [b for b in found if isinstance(b, list) and b and isinstance(b[0], ast.stmt)]
-
-
-def indents(scope: MutationContext) -> Iterator[Mutation]:
-    """The statement after a block becomes its last: `count += 1` inside the `if` or loop."""
-    site = scope.site
-    for block in site.blocks():
-        for owner, node in pairwise(block):
-            if not isinstance(owner, _BLOCKS) or isinstance(owner, ast.Try):
-                continue
-            inner = _own_blocks(owner)[0]
-            span, step = site.whole(node), step_of(site, inner[-1], owner)
-            if span is None or step is None or is_multiline(node):
-                continue
-            if site.whole(inner[-1]) is None:
-                continue
-            moved = indented(site, span, step)
-            cost = 2.4 if isinstance(node, ast.Return | ast.AugAssign) else 2.8
-            why = f"`{named(site, node)}` on line {site.line(node)} joins the block before it"
-            yield Mutation((TextEdit(*span, moved),), cost, site.line(node), why)
 
 
 def deletions(scope: MutationContext) -> Iterator[Mutation]:

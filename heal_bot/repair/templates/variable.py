@@ -2,8 +2,8 @@
 
 Another name in scope costs 1.9 when its uses suggest the same kind of value, 2.3 when nothing is
 known and 3.5 when they differ; 0.8 more where nothing else reads the old name. Also the target of
-an assignment (2.6), two names of a statement exchanged (2.4), and a name that becomes an attribute
-of the instance or a module constant (2.2 to 3.6).
+an assignment (2.6), and a name that becomes an attribute of the instance or a module constant
+(2.2 to 3.6).
 """
 
 from __future__ import annotations
@@ -58,24 +58,3 @@ def attributes_for_names(scope: MutationContext) -> Iterator[Mutation]:
 
 def _alike(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
-
-
-def exchanges(scope: MutationContext) -> Iterator[Mutation]:
-    """Two names of one statement change places: 2.4."""
-    site = scope.site
-    groups: dict[int, list[ast.Name]] = {}
-    for node in site.nodes:
-        if isinstance(node, ast.Name) and node.id not in BUILTINS | {"self", "cls"}:
-            groups.setdefault(id(site.places[node].statement), []).append(node)
-    for names in groups.values():
-        if len(names) > 8:
-            continue
-        for i, one in enumerate(names):
-            for other in names[i + 1 :]:
-                if one.id != other.id and type(one.ctx) is type(other.ctx):
-                    line = site.line(one)
-                    why = f"`{one.id}` and `{other.id}` change places on line {line}"
-                    here = site.put(one, Text(other.id), 0)
-                    there = site.put(other, Text(one.id), 0)
-                    extra = scope.clash(one.id, other.id)
-                    yield Mutation((*here.cuts, *there.cuts), 2.4 + extra, line, why)

@@ -13,7 +13,7 @@ from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.off_by_one import shifted
 from heal_bot.repair.templates.statement_insertion import under
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import COMPARE, Mutation, Text, TextEdit, binary, says
+from heal_bot.repair.templates.text_edits import COMPARE, Mutation, Text, binary
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
@@ -160,35 +160,3 @@ def _asked(scope: MutationContext) -> list[tuple[str, float]]:
                 if len(code) < 50:
                     found[code] = None
     return [(code, 3.5) for code in list(found)[:_ELSEWHERE]]
-
-
-def repeated(scope: MutationContext) -> Iterator[Mutation]:
-    """`if old: old.pop()` becomes `while old: old.pop()` where the body changes what is asked."""
-    site = scope.site
-    for node in site.each(ast.If):
-        if node.orelse:
-            continue
-        begin, line = site.start(node), site.line(node)
-        if site.source[begin : begin + 3] != b"if " or not _asks_what_it_changes(node):
-            continue
-        yield Mutation((TextEdit(begin, begin + 2, "while"),), 2.2, line, says("if", "while", line))
-
-
-def _asks_what_it_changes(node: ast.If) -> bool:
-    """Whether a body sets or calls a method of what its condition reads, and goes on after it."""
-    asked = {
-        ast.unparse(part)
-        for part in ast.walk(node.test)
-        if isinstance(part, ast.Name | ast.Attribute)
-    }
-    inside = [part for statement in node.body for part in ast.walk(statement)]
-    if any(isinstance(part, ast.Return | ast.Raise | ast.Continue | ast.Break) for part in inside):
-        return False
-    changed: set[str] = set()
-    for part in inside:
-        match part:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
-                changed.add(ast.unparse(value))
-            case ast.Name() | ast.Attribute() if not isinstance(part.ctx, ast.Load):
-                changed.add(ast.unparse(part))
-    return bool(asked & changed)

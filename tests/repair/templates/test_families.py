@@ -7,7 +7,6 @@ import re
 import pytest
 
 from heal_bot.core.model import Failure, Target
-from heal_bot.repair.templates.else_branch import into_else, last_branches
 from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.repair.templates.module_context import ModuleContext, explore
 from heal_bot.repair.templates.mutation_context import look
@@ -36,21 +35,10 @@ EXAMPLES = [
     ("method", "def f(a, b):\n    a.append(b)\n    return a\n", "append", "extend", ""),
     ("method", "def f(a):\n    return a.left\n", ".left", ".right", ""),
     ("method", "def f(a):\n    a.prev.next = a.prev\n", "= a.prev", "= a.next", ""),
-    ("method for function", "def f(a):\n    return a.sort()\n", "a.sort()", "sorted(a)", ""),
-    ("bound", "def f(n):\n    return range(n)\n", "range(n)", "range(1, n)", ""),
-    ("bound", "def f(a, n):\n    return a[n:]\n", "a[n:]", "a[:n]", ""),
     ("branch order", "def f(a):\n    return 1 if a else 2\n", "1 if a else 2", "2 if a else 1", ""),
     ("operand", "def f(a, b):\n    return a - b\n", "a - b", "b - a", ""),
     ("operand", "def f(a, b):\n    return a + b\n", "a + b", "a", ""),
-    ("grouping", "def f(a, b):\n    return a + b / 2\n", "a + b / 2", "(a + b) / 2", ""),
     ("variable", "def f(low, high):\n    return low\n", "return low", "return high", ""),
-    (
-        "literal",
-        'def f(a, mark=";"):\n    return a.split(";")\n',
-        'split(";")',
-        "split(mark)",
-        "",
-    ),
     ("presence", "def f(a, n=None):\n    return a[:n] if n else a\n", "if n else",
      "if n is not None else", ""),
     ("presence", "def f(n=None):\n    return n or 10\n", "n or 10",
@@ -58,55 +46,6 @@ EXAMPLES = [
     ("presence", "def f(n=None):\n    if not n:\n        return 1\n", "not n", "n is None", ""),
     ("presence", "def f(d, k):\n    if d.get(k):\n        return None\n", "d.get(k)",
      "d.get(k) is not None", ""),
-    ("deep copy", "def f(a):\n    b = dict(a)\n    return b\n", "dict(a)", "deepcopy(a)", ""),
-    ("deep copy", "def f(a):\n    return a[:]\n", "a[:]", "[list(row) for row in a]", ""),
-    (
-        "cleanup",
-        "@contextmanager\ndef f(a):\n    a.up()\n    yield a\n    a.down()\n    a.end()\n",
-        "    yield a\n    a.down()\n    a.end()\n",
-        "    try:\n        yield a\n    finally:\n        a.down()\n        a.end()\n",
-        "",
-    ),
-    (
-        "cleanup",
-        "def f(a, g):\n    a.acquire()\n    n = g()  # may fail\n    a.release()\n    return n\n",
-        "    n = g()  # may fail\n    a.release()\n",
-        "    try:\n        n = g()  # may fail\n    finally:\n        a.release()\n",
-        "",
-    ),
-    (
-        "backtracking",
-        "def f(n, way, g):\n    way.append(n)\n    for m in g[n]:\n        f(m, way, g)\n",
-        "        f(m, way, g)\n",
-        "        f(m, way, g)\n    way.pop()\n",
-        "",
-    ),
-    (
-        "backtracking",
-        "def f(a):\n    def g(n):\n        a.add(n)\n        g(n - 1)\n        return n\n"
-        "    return g(3)\n",
-        "        g(n - 1)\n",
-        "        g(n - 1)\n        a.discard(n)\n",
-        "",
-    ),
-    ("extreme", "def f(p, q):\n    p.end = q.end\n    return (p.end, q.end)\n", "(p.end, q.end)",
-     "(p.end, max(p.end, q.end))", ""),
-    ("extreme", "def f(a, n):\n    return n - len(a)\n", "n - len(a)", "max(0, n - len(a))", ""),
-    ("extreme", "def f(a, n):\n    return a[int(n * len(a))]\n", "int(n * len(a))",
-     "min(int(n * len(a)), len(a) - 1)", "IndexError: list index out of range"),
-    ("order of calls", "def f(a):\n    return a.replace('0', '').replace('1', '/')\n",
-     ".replace('0', '').replace('1', '/')", ".replace('1', '/').replace('0', '')", ""),
-    ("order of calls", "def f(a):\n    return a.strip().split(',')\n", ".strip().split(',')",
-     ".split(',').strip()", ""),
-    ("ends", "def f(a):\n    return (a[0], a[-1] + 1)\n", "(a[0], a[-1] + 1)",
-     "(min(a), max(a) + 1)", ""),
-    (
-        "entry",
-        "def f(g, d, k):\n    d[k] = 1\n    return g(k, d)\n",
-        "    d[k] = 1\n    return g(k, d)\n",
-        "    return g(k, {**d, k: 1})\n",
-        "",
-    ),
     (
         "missing condition",
         "def f(a, n):\n    for i in range(1, n + 1):\n        a.pause()\n    return a\n",
@@ -136,21 +75,6 @@ EXAMPLES = [
         "    return 0\n",
         "n > 1:\n        return 1\n    elif n > 5:\n        return 5",
         "n > 5:\n        return 5\n    elif n > 1:\n        return 1",
-        "",
-    ),
-    (
-        "first value",
-        "def f(d, k):\n    if k in d:\n        d[k].append(2)\n    return d\n",
-        "append(2)\n",
-        "append(2)\n    else:\n        d[k] = [2]\n",
-        "",
-    ),
-    (
-        "missing jump",
-        "def f(a):\n    r = None\n    for x in a:\n        if x.ok:\n            r = x\n"
-        "    return r\n",
-        "r = x\n",
-        "r = x\n            break\n",
         "",
     ),
     (
@@ -192,58 +116,36 @@ EXAMPLES = [
     ),
     ("missing call", "def f(name):\n    return name\n", "return name", "return name.strip()", ""),
     ("missing call", "def f(n):\n    return n - 2\n", "n - 2", "abs(n - 2)", ""),
-    ("forgotten return", "def f(a):\n    b = g(a)\n    b.sort()\n", "    b.sort()\n",
-     "    b.sort()\n    return b\n", ""),
-    ("forgotten return", "def f(a):\n    sum(a)\n", "sum(a)", "return sum(a)", ""),
     ("shared default", "def f(a, b=[]):\n    b.append(a)\n    return b\n",
      "b=[]):\n", "b=None):\n    if b is None:\n        b = []\n", ""),
     ("shared default", 'def f(a, *, b={}):\n    """Doc."""\n    b[a] = 1\n    return b\n',
      'b={}):\n    """Doc."""\n',
      'b=None):\n    """Doc."""\n    if b is None:\n        b = {}\n', ""),
-    ("shared row", "def f(w, h):\n    return [[0] * w] * h\n", "[[0] * w] * h",
-     "[[0] * w for _ in range(h)]", ""),
-    ("shared row", "def f(a):\n    return dict.fromkeys(a, [])\n", "dict.fromkeys(a, [])",
-     "{key: [] for key in a}", ""),
     ("late binding", "def f(a):\n    return [lambda x: x + i for i in a]\n", "lambda x:",
      "lambda x, i=i:", ""),
     ("late binding", "def f(a):\n    for i in a:\n        def g():\n            return i\n",
      "def g():", "def g(i=i):", ""),
     ("condition operand", "def f(a, b):\n    return a or b\n", "a or b", "a", ""),
-    ("rounding", "def f(a, n):\n    return a // n\n", "a // n", "-(-a // n)", ""),
-    ("rounding", "def f(a, n):\n    return int(a / n)\n", "int(a / n)", "-(-a // n)", ""),
-    ("unread name", "def f(d, n):\n    p, had = d\n    return p, n\n", "p, n", "p, had + n", ""),
-    ("unread name", "def f(a, rate):\n    return a\n", "n a", "n a * rate", ""),
     ("await", "async def f(g):\n    return g()\n", "g()\n", "await g()\n", ""),
     ("threshold", "def f(a):\n    return len(a) == 0\n", "== 0", "<= 1", ""),
     ("text", 'def f(a):\n    return ",".join(a)\n', '","', '", "', ""),
     ("text", 'def f():\n    return "no"\n', '"no"', '"yes"', "assert 'no' == 'yes'"),
     ("argument drop", "def f(a):\n    return round(a, 2)\n", "a, 2", "a", ""),
     ("return value", "def f(a):\n    total = a\n    return None\n", "None", "total", ""),
-    ("name order", "def f(a, b):\n    return a - b * 2\n", "a - b", "b - a", ""),
     ("accumulation", "def f(a):\n    t = 0\n    t = a\n    return t\n", "t = a", "t += a", ""),
     ("missing argument", "def f(a):\n    return sorted(a)\n", "(a)\n", "(a, reverse=True)\n", ""),
-    ("attribute drop", "def f(a):\n    return a.name\n", "a.name", "a", ""),
-    ("filter", "def f(a):\n    return [x for x in a if x]\n", " if x]", "]", ""),
     ("superfluous call", "def f(a):\n    return str(a)\n", "str(a)", "a", ""),
-    ("operand order", "def f(a, b):\n    return a in b\n", "a in b", "b in a", ""),
-    ("constant for name", "def f(a):\n    return 0\n", "0", "a", ""),
-    ("pattern", 'def f(a):\n    return re.sub("a*", "", a)\n', "a*", "a+", ""),
     ("name for expression", "def f(a):\n    return len(a[1:])\n", "a[1:]", "a", ""),
-    ("attribute read", "def f(a, b):\n    return a.id == b\n", "== b", "== b.id", ""),
-    ("delegation", "def f(a):\n    yield f(a)\n", "yield f", "yield from f", ""),
     ("jump", "def f(a):\n    for x in a:\n        break\n", "break", "continue", ""),
     ("lookup", "def f(a, k):\n    return a[k]\n", "a[k]", "a.get(k, 0)", "KeyError: 1"),
     ("iteration", "def f(d):\n    for k, v in d:\n        print(k, v)\n", "in d:", "in d.items():",
      ""),
     ("item", "def f(p):\n    return p\n", "return p", "return p[0]", ""),
-    ("yield", "def f(a):\n    return a\n", "return", "yield", ""),
     ("store", "def f(d, k):\n    d[k] = 1\n    k = 2\n", "    k = 2", "    d[k] = 2", ""),
     ("term", "def f(n, k):\n    return g(n)\n", "g(n)", "g(n - k)", ""),
     ("predicate", "def f(a, n):\n    if n > 2:\n        return a\n", "n > 2", "n > 2 or a", ""),
     ("condition", "def f(a, b):\n    while True:\n        a.pop()\n", "True", "a", ""),
-    ("comprehension filter", "def f(a):\n    return [x for x in a]\n", "in a]", "in a if x]", ""),
     ("ingredient", "def f(a, b):\n    c = a[b]\n    return b + 1\n", "b + 1", "a[b]", ""),
-    ("item of container", "def f(a, i):\n    return i\n", "return i", "return a[i]", ""),
     ("deletion", "def f(a):\n    a.pop()\n    return a\n", "    a.pop()\n", "", ""),
     ("crash", "def f(total):\n    return totl\n", "totl", "total", "name 'totl' is not defined"),
     ("crash", "def f(a, b):\n    return a / b\n", "a / b", "a / b if b else 0",
@@ -257,21 +159,6 @@ EXAMPLES = [
      "split('=', 1)", "ValueError: too many values to unpack (expected 2)"),
     ("unpacking", "def f(a):\n    k, v = a.split('=')\n    return k, v\n", "split('=')",
      "partition('=')[::2]", "ValueError: not enough values to unpack (expected 2, got 1)"),
-    ("last branch", "def f(a, b):\n    if a < b:\n        return 1\n    else:\n        b -= a\n",
-     "else:", "elif a > b:", ""),
-    ("width", "def f(rows):\n    return range(len(rows))\n", "len(rows)",
-     "len(rows[0]) if rows else 0", ""),
-    ("attribute never set", "def f():\n    def g():\n        g.n += 1\n    return g\n",
-     "    return g\n", "    g.n = 0\n    return g\n",
-     "AttributeError: 'function' object has no attribute 'n'"),
-    ("encoding", 'def f(a):\n    return a.decode("ascii")\n', "ascii", "utf-8",
-     "UnicodeDecodeError: 'ascii' codec"),
-    ("encoding", "def f(a):\n    return a.decode()\n", "decode()", 'decode(errors="replace")',
-     "UnicodeDecodeError: 'utf-8' codec"),
-    ("recursion", "def f(n):\n    return n + f(n)\n", "f(n)\n", "f(n - 1)\n",
-     "RecursionError: maximum recursion depth"),
-    ("recursion", "def f(n):\n    return n + f(n - 1)\n", "    return",
-     "    if n == 0:\n        return n\n    return", "RecursionError: maximum recursion depth"),
     ("handler", "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        h()\n",
      "KeyError", "IndexError", "IndexError: list index out of range"),
     ("handler", "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        h()\n",
@@ -289,17 +176,8 @@ EXAMPLES = [
      "    if a is None:\n        a = []\n    return a", ""),
     ("statement out", "def f(a):\n    for x in a:\n        g(x)\n        return a\n",
      "        return", "    return", ""),
-    ("statement in", "def f(a):\n    n = 0\n    for x in a:\n        g(x)\n    n += 1\n",
-     "    n += 1", "        n += 1", ""),
     ("statement order", "def f(a):\n    a.sort()\n    b = a[0]\n    return b\n",
      "    a.sort()\n    b = a[0]\n", "    b = a[0]\n    a.sort()\n", ""),
-    ("branch", "def f(a):\n    if a:\n        g()\n    if not a:\n        h()\n",
-     "if not", "elif not", ""),
-    ("branch", "def f(a):\n    if a:\n        g()\n    else:\n        h()\n        i()\n",
-     "    else:\n        h()\n        i()\n", "    h()\n    i()\n", ""),
-    ("branch", "def f(a):\n    if a:\n        g()\n    else:  # why\n        h()\n",
-     "    else:  # why\n        h()\n", "    # why\n    h()\n", ""),
-    ("step", "def f(n):\n    while n > 0:\n        g(n)\n", "g(n)\n", "g(n)\n        n -= 1\n", ""),
     ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
      "    return", "    r.append(x)\n    return", ""),
     ("last round", "def f(a):\n    r = []\n    while len(a) > 2:\n        a, b = a[2:], a[:2]\n"
@@ -313,66 +191,29 @@ EXAMPLES = [
     ("never filled", "def f(a):\n    todo = [a]\n    seen = set()\n    while todo:\n"
      "        for x in todo.pop():\n            seen.add(x)\n    return seen\n", "seen.add(x)\n",
      "seen.add(x)\n            todo.append(x)\n", ""),
-    ("carried value", "def f(a, n):\n    for _ in range(n):\n        yield g(a)\n",
-     "        yield g(a)\n", "        a = g(a)\n        yield a\n", ""),
-    ("carried value", "def f(a, n, r):\n    for _ in range(n):\n        r.append(a * 3)\n",
-     "        r.append(a * 3)\n", "        a = a * 3\n        r.append(a)\n", ""),
     ("last round", "def f(a):\n    r = None\n    for x in a:\n        if x:\n            yield r\n"
      "        r = x\n", "        r = x\n",
      "        r = x\n    if r is not None:\n        yield r\n", ""),
-    ("reset", "def f(a, r):\n    c = []\n    for x in a:\n        c += x\n        r.append(c)\n",
-     "r.append(c)\n", "r.append(c)\n        c = []\n", ""),
-    ("reset",
-     "def f(a):\n    n = 0\n    for x in a:\n        if x:\n            n += 1\n    return n\n",
-     "    return", "        else:\n            n = 0\n    return", ""),
     ("guard", "def f(a):\n    for x in a:\n        g(x[0])\n", "        g(",
      "        if not x:\n            continue\n        g(", "IndexError: out of range"),
-    ("never counted", "def f(g):\n    g.calls = 0\n    g()\n    return g\n", "    g()\n",
-     "    g()\n    g.calls += 1\n", ""),
     ("missing argument", "def f(*args, **named):\n    return g(*args)\n", "g(*args)",
      "g(*args, **named)", ""),
-    ("accumulator", "def f(a, k):\n    d = h()\n    if k in d:\n        return d\n    v = g(a)\n",
-     "g(a)\n", "g(a)\n    d[k] = v\n", ""),
-    ("accumulator", "def f(a):\n    r = []\n    for x in a:\n        g(x)\n    return r\n",
-     "g(x)\n", "g(x)\n        r.append(x)\n", ""),
     ("statement copy", "def f(a, b):\n    a.pop()\n    g(b)\n",
      "g(b)\n", "g(b)\n    a.pop()\n", ""),
     ("placeholder", "def f(a, k):\n    for x in a:\n        g(x)\n    if k:\n        pass\n",
      "pass", "g(k)", ""),
-    ("placeholder", "def f(n):\n    if n < 0:\n        why = str(n)\n        pass\n    return n\n",
-     "pass", "raise ValueError(why)", "Failed: DID NOT RAISE <class 'ValueError'>"),
     ("placeholder", "def f(n):\n    if n:\n        pass\n    return n\n", "pass", "n += 1", ""),
-    ("missing raise", "def f(n):\n    return n\n", "    return",
-     '    if n < 0:\n        raise ValueError("invalid n")\n    return',
-     "Failed: DID NOT RAISE <class 'ValueError'>"),
-    ("missing raise", "def f(low, high):\n    return low\n", "    return",
-     '    if low > high:\n        raise ValueError("invalid low")\n    return',
-     "Failed: DID NOT RAISE <class 'ValueError'>"),
     ("condition", "def f(n):\n    if False:\n        return n\n", "False", "not n", ""),
-    ("sort key", "def f(a):\n    return sorted(a, key=lambda x: -x[1])\n", "-x[1]", "(-x[1], x[0])",
-     ""),
-    ("sort key", "def f(a):\n    a.sort(key=len)\n    return a\n", "key=len",
-     "key=lambda one: (len(one), one)", ""),
-    ("rest", "def f(n, r):\n    while n:\n        r.append(n % 10)\n", "10)\n",
-     "10)\n        n //= 10\n", ""),
-    ("rest", "def f(n, sizes):\n    for size in sizes:\n        k = n // size\n        g(k)\n",
-     "size\n        g", "size\n        n %= size\n        g", ""),
     ("missing condition",
      "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
      "        r.append(x)", "        if x not in r:\n            r.append(x)", ""),
     ("missing condition", "def f(a):\n    a.n += 1\n    a.done = True\n", "    a.n += 1",
      "    if not a.done:\n        a.n += 1", ""),
-    ("repetition", "def f(a):\n    if a and a[0] < 3:\n        a.pop()\n    return a\n", "if a",
-     "while a", ""),
-    ("repetition", "def f(n):\n    if n > 9:\n        n -= 9\n    return n\n", "if n", "while n",
-     ""),
     ("never filled", "def f(a):\n    last = 0\n    for x in a:\n        g(x - last)\n", "last)\n",
      "last)\n        last = x\n", ""),
     ("never filled", "def f(a):\n    r, last = [], 0\n    for x in a:\n        if x > last:\n"
      "            r.append(x)\n    return r\n", "append(x)\n",
      "append(x)\n            last = x\n", ""),
-    ("unread name", "def f(y, m, d):\n    last = days(y, m)\n    return date(y, m, d.day)\n",
-     "d.day", "min(d.day, last)", ""),
     ("accumulation", "def f(d, k, n):\n    d[k] = n\n    return d\n", "= n",
      "= d.get(k, 0) + n", ""),
     ("accumulation", "def f(d, k, n):\n    d[k] = [n]\n", "= [n]", "= d.get(k, []) + [n]", ""),
@@ -381,8 +222,6 @@ EXAMPLES = [
      "deque(a, maxlen=size)", ""),
     ("name for expression", "def f(a, b):\n    for x in b:\n        g(a.day.name)\n", "a.day.name",
      "x.name", ""),
-    ("f-string", 'def f(a, b):\n    return f"{a} {a}"\n', "{a} {a}", "{a} {b}", ""),
-    ("f-string", 'def f(a):\n    return f"{a:.1f} m"\n', ".1f", ".2f", ""),
 ]  # fmt: skip
 NOTHING = "def f():\n    pass\n"
 IDLE = {
@@ -398,18 +237,11 @@ IDLE = {
     "crash": "def f(a, b):\n    return a / b\n",
     "never filled": "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
     "import": "def f(a):\n    return deque(a)\n",
-    "encoding": 'def f(a):\n    return a.decode("ascii")\n',
-    "recursion": "def f(n):\n    return n + f(n)\n",
     "handler": "def f(a):\n    try:\n        g(a)\n    except KeyError:\n        pass\n",
     "attempt": "def f(a):\n    return int(a)\n",
     "await": "def f(g):\n    return g()\n",
     "statement order": "def f(a):\n    return a\n",
-    "sort key": "def f(a):\n    return sorted(a)\n",
-    "rest": "def f(a, n):\n    for x in a:\n        n //= 10\n",
     "missing condition": "def f(a):\n    return a\n",
-    "repetition": "def f(a, b):\n    if a:\n        b.pop()\n    if b:\n        return b.pop()\n",
-    "carried value": "def f(a):\n    for x in a:\n        yield g(x)\n",
-    "method for attribute": "def f(a):\n    return a.total\n",
 }
 
 
@@ -487,29 +319,10 @@ def test_a_value_that_is_overwritten_before_it_is_read_is_read_first_for_less() 
     assert costs == [1.8, 2.8, 2.8]
 
 
-def test_what_follows_an_if_is_about_the_line_of_the_if() -> None:
-    source = "def f(a):\n    if a:\n        g()\n    elif b:\n        h()\n    else:\n        i()\n"
-    target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
-    scope = look(survey(target, source, None), ModuleContext(), gather([]))
-    found = {change.why: change.line for change in into_else(scope)}
-    assert found == {
-        "`elif` becomes `if` on line 4": 2,
-        "line 7 follows the `if`, not only its `else`": 4,
-    }
-
-
 def test_what_is_awaited_round_by_round_is_not_copied() -> None:
     source = "async def f(d):\n    async for k in d:\n        d.pop(k)\n"
     message = "RuntimeError: dictionary changed size during iteration"
     assert "list(d)" not in "".join(t for _, t in _texts("crash", source, "RuntimeError", message))
-
-
-def test_a_new_condition_of_an_else_is_about_a_line_that_tests_execute() -> None:
-    (source,) = [source for name, source, *_ in EXAMPLES if name == "last branch"]
-    target = Target("shop.py", "f", 0, "function", 1, source.count("\n"), source)
-    scope = look(survey(target, source, None), ModuleContext(), gather([]))
-    (change,) = last_branches(scope)
-    assert change.line == 5
 
 
 def test_every_family_has_its_own_name() -> None:
@@ -519,10 +332,7 @@ def test_every_family_has_its_own_name() -> None:
 
 def test_every_family_but_those_that_need_a_module_around_has_an_example() -> None:
     untested = {f.name for f in FAMILIES} - {name for name, *_ in EXAMPLES}
-    assert untested == {
-        "sibling", "attribute for name", "missing statement", "import", "shared attribute",
-        "method for attribute", "hash", "other class",
-    }  # fmt: skip
+    assert untested == {"sibling", "attribute for name", "import"}
 
 
 def test_a_missing_module_leaves_the_surroundings_empty() -> None:

@@ -8,35 +8,16 @@ from heal_bot.core.model import Failure
 
 # What the function is, and what no change of it holds.
 NEVER = [
-    ("def f(x, mark=','):\n    match x:\n        case ',':\n            return 0\n", "case mark:"),
     ("def f(n, a):\n    for i in range(n >> 1):\n        a.go()\n", "n >> 1 - 1"),
     ("def f(n, a, c):\n    for i in range(n if c else 2):\n        a.go()\n", "< n if c"),
     ("def f(a, g):\n    for i in range(int(next(g))):\n        a.go()\n", "< int(next(g))"),
-    ("@contextmanager\ndef f(a):\n    yield a\n    a.close()\n    return\n", "finally"),
-    ("def f(d, k, v):\n    if k in d:\n        d[k].discard(v)\n    return d\n", "= [v]"),
-    ("def f(d, k, v):\n    if k in d:\n        d[k] -= v\n    return d\n", "else:\n        d[k] ="),
     ("def f(x):\n    return re.search('a', x, re.I)\n", "flags="),
     ("def f(tree, x):\n    return tree.search(x)\n", "flags="),
-    ("def f(a, b):\n    try:\n        a.go()\n    except (a.E, b.F):\n        b.go()\n", "max(b.E"),
-    ("def f(o, b, c):\n    return isinstance(o, (b.A, c.B))\n", "max(c.A"),
     ("def f(a, n):\n    a.n = n or 0\n    return a\n", "a.n or n or 0"),
     ("def f(q, t):\n    return q.get(t) or 3\n", "if q.get(t) is not None"),
-    ("def f(d, k, g):\n    d[k] = g()\n    h(d)\n    return m(d)\n", "{**d"),
-    ("def f(d, k):\n    d[k] = 1\n    return h(d, f'{d}')\n", "{**d"),
     ("def f(a, b):\n    for i in range(len()):\n        b.go()\n", "if i < len("),
     ("def f(a, b):\n    for i in range(*a):\n        b.go()\n", "*a - 1"),
     ("def f(a, b):\n    for i in range((yield)):\n        b.go()\n", "if i < (yield)"),
-    ("def f(d, g):\n    d[g()] = 1\n    h(d)\n    return m(d)\n", "{**d"),
-    ("def f(d, k):\n    d[k] = 1\n    k = 2\n    return h(d)\n", "{**d"),
-    ("def f(d, k, g):\n    d[0] = g()\n    for x in k:\n        h(d)\n", "{**d"),
-    (
-        "def f(p):\n    x = open(p)\n    x = w(x)\n    y = x.read()\n    x.close()\n    return y\n",
-        "finally",
-    ),
-    ("def f(x):\n    return re.match('a+b', x)\n", "(?:a+b)?"),
-    ("def f(stack):\n    return stack[-1]\n", "return max(stack)\n"),
-    ("def f(x):\n    return json.loads('{}')\n", "{:02}"),
-    ("def f(x):\n    return '100%%d' % x\n", "%%02d"),
     ("def f(a):\n    r = []\n    for k in a:\n        r.append(lambda: n)\n        n = k\n", "n=n"),
 ]
 
@@ -52,7 +33,6 @@ def test_no_family_offers_a_change_of_this_kind(bench, text: str, never: str) ->
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("def f(d, k):\n    d[k, 1] = 1, 2\n    return h(d)\n", "h({**d, (k, 1): (1, 2)})"),
         ("def f(a):\n    return [lambda x,: i for i in a]\n", "lambda x, i=i: i"),
         (
             "def f(a, r):\n    for i in a:\n        @dec(1)\n        def g():\n"
@@ -70,14 +50,6 @@ def test_a_loop_over_what_is_spread_leaves_other_conditions(bench) -> None:
     assert any("if i not in b:" in c.edits[0].new_source for c in bench.candidates(text))
 
 
-def test_the_order_of_candidates_is_the_same_in_each_process(bench) -> None:
-    text = "def f(alpha, beta, gamma):\n    return g(alpha.x, beta.x, gamma.x)\n"
-    wanted = [f"max({a}.x, {b}.x)" for a, b in (("beta", "alpha"), ("gamma", "alpha"))]
-    sources = [c.edits[0].new_source for c in bench.candidates(text)]
-    places = [next(n for n, s in enumerate(sources) if code in s) for code in wanted]
-    assert places == sorted(places)
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -92,9 +64,3 @@ def test_the_first_and_the_last_round_are_told_by_what_the_loop_counts(
 ) -> None:
     text = f"def f(a, n, b):\n    for i in {old}:\n        b.go()\n"
     assert any(new in c.edits[0].new_source for c in bench.candidates(text))
-
-
-def test_what_a_function_opened_is_closed_in_any_case(bench) -> None:
-    text = "def f(p):\n    h = open(p)\n    n = h.read()\n    h.close()\n    return n\n"
-    wanted = "    try:\n        n = h.read()\n    finally:\n        h.close()\n"
-    assert any(wanted in c.edits[0].new_source for c in bench.candidates(text))

@@ -18,36 +18,11 @@ class Clock:
 SET = CLOCK.replace(
     "self.last\n        return", "self.last\n        self.last = now\n        return"
 )
-BREAKER = """
-class Breaker:
-    def __init__(self, limit):
-        self.limit = limit
-        self.failures = 0
-
-    def is_open(self):
-        return self.failures >= self.limit
-
-    def call(self, function):
-        try:
-            result = function()
-        except ValueError:
-            self.failures += 1
-            raise
-        return result
-"""
-CLOSED = BREAKER.replace(
-    "        return result\n", "        self.failures = 0\n        return result\n"
-)
 
 
 def test_what_is_counted_with_and_never_set_again_is_set_early(bench) -> None:
     place = bench.position(CLOCK, SET, 400, "Clock.tick")
     assert (place or 9999) < 150
-
-
-def test_a_number_that_only_grows_and_is_compared_begins_anew(bench) -> None:
-    place = bench.position(BREAKER, CLOSED, 600, "Breaker.call")
-    assert (place or 9999) < 300
 
 
 @pytest.mark.parametrize(

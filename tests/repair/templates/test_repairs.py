@@ -34,12 +34,6 @@ TASKS = [
         "assert [f(n, 5) for n in range(8)] == [n >= 5 for n in range(8)]",
     ),
     Task(
-        "celsius",
-        "def f(t):\n    return t - 32 * 5 / 9\n",
-        "assert f(212) == 100 and f(32) == 0",
-        "assert f(-40) == -40 and f(50) == 10",
-    ),
-    Task(
         "last page",
         "def f(total, size):\n    pages = total // size\n    if total % size:\n"
         "        pages += 2\n    return pages\n",
@@ -57,12 +51,6 @@ TASKS = [
         "def f(y):\n    return y % 4 == 0 or y % 100 != 0 or y % 400 == 0\n",
         "assert f(2024) and not f(1900) and f(2000) and not f(2023)",
         "assert [y for y in range(1896, 1912) if f(y)] == [1896, 1904, 1908]",
-    ),
-    Task(
-        "clamp",
-        "def f(x, low, high):\n    return min(low, max(x, high))\n",
-        "assert f(5, 0, 3) == 3 and f(-1, 0, 3) == 0 and f(2, 0, 3) == 2",
-        "assert [f(x, 1, 4) for x in range(6)] == [1, 1, 2, 3, 4, 4]",
     ),
     Task(
         "initials",
@@ -199,13 +187,6 @@ TASKS = [
         "assert f('aab') == ['aa', 'b'] and f('') == []",
         "assert f('abbc') == ['a', 'bb', 'c'] and f('') == []",
         within=10,
-    ),
-    Task(
-        "tree",
-        "def f(tree):\n    for node in tree:\n        if isinstance(node, list):\n"
-        "            yield f(node)\n        else:\n            yield node\n",
-        "assert list(f([1, [2, [3]]])) == [1, 2, 3]",
-        "assert list(f([[], [[4]], 5])) == [4, 5]",
     ),
     Task(
         "palindrome",
