@@ -37,7 +37,6 @@ def measure_group(pool: Pool, members: Sequence[int]) -> dict[str, float]:
         "worked": math.log1p(len(worked)),
         "any_spoiled": float(any(n in changed for n in worked)),
         "varied_other": behavioral_diff.changed_share(unchanged[recorded:], row[recorded:]),
-        "vacuous": float(pool.vacuous.issuperset(members)),
         "contradicted": float(behavioral_diff.is_contradicted(pool.examples, 1 + first)),
         "flat": float(behavioral_diff.is_lookup(unchanged, row, recorded)),
     }
@@ -62,8 +61,8 @@ def is_strong(group: Row, groups: Sequence[Row], pool: Row) -> bool:
 
 
 def is_refuted(group: Row) -> bool:
-    """Whether something that worked does not, or nothing is decided, with a group."""
-    return bool(group["any_spoiled"] or group["contradicted"] or group["vacuous"] or group["flat"])
+    """Whether calls speak against a group: what worked does not, an example fails, a lookup."""
+    return bool(group["any_spoiled"] or group["contradicted"] or group["flat"])
 
 
 @lru_cache(maxsize=256)

@@ -27,7 +27,7 @@ def _pool(unchanged: str, *rows: str, tests: int = 3, worked: frozenset[int] = f
     keys = tuple(tuple(row) for row in (*rows, unchanged))
     return Pool(
         fixes, calls, _row(unchanged), tuple(map(_row, rows)), ((),) * (1 + len(rows)), keys,
-        vacuous=frozenset(), failures=tests, called=True,
+        failures=tests, called=True,
     )  # fmt: skip
 
 

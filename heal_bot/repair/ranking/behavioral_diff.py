@@ -16,30 +16,22 @@ def is_contradicted(shown: Sequence[Sequence[CallResult]], at: int) -> bool:
     return any(result.how == "broken" and n in held for n, result in enumerate(shown[at]))
 
 
-# What a row did, by call; None for what there was no time for. Empty where that was most.
-Key = tuple[str | None, ...]
+# What a row did, by call. Empty where there was no time for most.
+Key = tuple[str, ...]
 
 
-def outcome_signatures(rows: Sequence[Sequence[CallResult]], patches: int) -> list[Key]:
-    """What each row did, equal for equal behaviour of the first ones, which are of `patches`.
+def outcome_signatures(rows: Sequence[Sequence[CallResult]]) -> list[Key]:
+    """What each row did, equal for equal behaviour.
 
-    What one of those, or the last row, had no time for tells nobody apart.
+    What one of them had no time for tells nobody apart.
     """
     skipped = [{n for n, r in enumerate(row) if r.how == "skipped"} for row in rows]
     usable = [2 * len(s) <= len(row) for s, row in zip(skipped, rows, strict=True)]
-    real = [*range(patches), len(rows) - 1]
-    unknown = {n for at in real if usable[at] for n in skipped[at]}
+    unknown = {n for s, ok in zip(skipped, usable, strict=True) if ok for n in s}
     return [
-        tuple(None if n in s else r.mark for n, r in enumerate(row) if n not in unknown)
-        if ok else ()
-        for row, s, ok in zip(rows, skipped, usable, strict=True)
-    ]  # fmt: skip
-
-
-def is_same(one: Key, other: Key) -> bool:
-    """Whether two rows did the same on all calls that both had time for."""
-    pairs = zip(one, other, strict=False)
-    return bool(one and other) and all(a == b or a is None or b is None for a, b in pairs)
+        tuple(r.mark for n, r in enumerate(row) if n not in unknown) if ok else ()
+        for row, ok in zip(rows, usable, strict=True)
+    ]
 
 
 def changed_share(

@@ -9,7 +9,6 @@ from heal_bot.core.model import Attempt, CallResult, Calls, Candidate, Edit
 from heal_bot.ports import Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.behavioral_diff import Key
-from heal_bot.repair.ranking.vacuous_condition import Probe, find_probes
 
 _MOST = 24
 
@@ -18,9 +17,8 @@ _MOST = 24
 class Pool:
     """What patches do on the calls, row by row, beside unchanged code and the `former` one.
 
-    `examples` are those of docstrings, of unchanged code first. After a `vacuous` patch a condition
-    decides nothing that did. `called` says whether unchanged code could be called at all;
-    `uncompared` counts patches beyond those in `fixes`.
+    `examples` are those of docstrings, of unchanged code first. `called` says whether unchanged
+    code could be called at all; `uncompared` counts patches beyond those in `fixes`.
     """
 
     fixes: tuple[Attempt, ...]
@@ -29,7 +27,6 @@ class Pool:
     rows: tuple[tuple[CallResult, ...], ...]
     examples: tuple[tuple[CallResult, ...], ...]
     keys: tuple[Key, ...]
-    vacuous: frozenset[int]
     failures: int
     called: bool
     uncompared: int = 0
@@ -63,30 +60,20 @@ def compare_patches(
     Of the `former` functions those are called that the patches change.
     """
     few = tuple(sorted(fixes, key=lambda fix: fix.candidate.prior)[:_MOST])
-    probes = find_probes(few)
-    asked = [candidate for probe in probes for candidate in (probe.always, probe.never)]
     changed = {edit.target for fix in few for edit in fix.candidate.edits}
     before = tuple(edit for edit in former if edit.target in changed)
     last = [Candidate(before, "history", "reversal")] if before else []
-    calls = session.call([*(fix.candidate for fix in few), *asked, *last])
-    count = 1 + len(few) + len(asked)
+    calls = session.call([*(fix.candidate for fix in few), *last])
+    count = 1 + len(few)
     told = calls.rows if len(calls.rows) == count + len(last) else ((),) * (count + len(last))
-    keys = behavioral_diff.outcome_signatures([*told[1:count], told[0]], len(few))
-    unchanged, *rows = (row[: len(row) - calls.examples] for row in told[: 1 + len(few)])
+    _, *keys = behavioral_diff.outcome_signatures(told[:count])
+    unchanged, *rows = (row[: len(row) - calls.examples] for row in told[:count])
     return Pool(
         few, calls, unchanged, tuple(rows),
-        examples=tuple(row[len(row) - calls.examples :] for row in told[: 1 + len(few)]),
+        examples=tuple(row[len(row) - calls.examples :] for row in told[:count]),
         keys=tuple(keys),
-        vacuous=_find_vacuous(probes, keys, len(few)),
         failures=failures,
         called=any(result.how != "skipped" for result in unchanged),
         uncompared=len(fixes) - len(few),
         former=told[-1] if last else (),
     )  # fmt: skip
-
-
-def _find_vacuous(probes: Sequence[Probe], keys: Sequence[Key], patches: int) -> frozenset[int]:
-    """The patches after which a condition decides nothing; what the probes do follows theirs."""
-    pairs = zip(keys[patches:-1:2], keys[patches + 1 : -1 : 2], strict=True)
-    found = zip(probes, pairs, strict=True)
-    return frozenset(at for probe, pair in found for at in probe.vacuous(keys[-1], keys, *pair))

@@ -46,7 +46,7 @@ class _Group:
 
     @property
     def is_refuted(self) -> bool:
-        """Whether what worked does not work with these, or nothing is decided any more."""
+        """Whether what worked does not work with these, or a call speaks against them."""
         return bool(self.spoiled or self.objections)
 
 
@@ -111,7 +111,7 @@ def compare_calls(session: Session, one: Attempt, other: Attempt) -> tuple[int, 
     """How many calls two changes were compared on, and one on which they differ; '' if none."""
     calls = session.call((one.candidate, other.candidate))
     rows = calls.rows[1:] if len(calls.rows) == 3 else ((), ())
-    first, second = behavioral_diff.outcome_signatures([*rows, ()], 2)[:2]
+    first, second = behavioral_diff.outcome_signatures(rows)
     if not first or not second:
         return 0, ""
     names = f"attempt {one.number}", f"attempt {other.number}"
@@ -206,19 +206,15 @@ def _group(pool: Pool, members: Sequence[int]) -> _Group:
         row=(*row, *pool.examples[1 + first]),
         inputs=pool.count_inputs(first),
         spoiled=tuple(_turned(pool, row, n) for n in other if n in pool.calls.worked),
-        objections=_objections(pool, members),
+        objections=_objections(pool, first),
     )
 
 
-def _objections(shown: Pool, members: Sequence[int]) -> tuple[str, ...]:
-    """What the calls show of patches that no repair does."""
-    first = members[0]
+def _objections(shown: Pool, first: int) -> tuple[str, ...]:
+    """What the calls show of a patch that no repair does."""
     found = {
         "an example in a docstring fails with it": behavioral_diff.is_contradicted(
             shown.examples, 1 + first
-        ),
-        "a condition that told calls apart decides nothing with it": (
-            shown.vacuous.issuperset(members)
         ),
         LOOKUP: behavioral_diff.is_lookup(shown.unchanged, shown.rows[first], shown.calls.recorded),
     }
