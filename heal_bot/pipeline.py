@@ -52,6 +52,7 @@ from heal_bot.verification import (
     suite_time_budget,
 )
 from heal_bot.verification.baseline import remark_on_ids, reproduce
+from heal_bot.verification.environment_differences import doubt_environment
 from heal_bot.verification.final_check import confirm
 from heal_bot.verification.measured_change import TAMPERED
 from heal_bot.verification.merge_commit_check import check_merge_commit
@@ -236,7 +237,8 @@ def _observe(request: HealRequest, report: Report, context: RunContext) -> Repro
         return Reproduction(context, report, reproduce(context, None, look.seen, first=failures))
     if not look.fits:
         selected = suite_time_budget.choose_tests(run, report, look.collection, failures)
-    return Reproduction(context, report, reproduce(context, failures, look.seen, selected))
+    baseline = reproduce(context, failures, look.seen, selected)
+    return Reproduction(context, report, doubt_environment(report, baseline, tree))
 
 
 def _find_changes(request: HealRequest, seen: Reproduction) -> tuple[Baseline, History]:

@@ -25,6 +25,7 @@ from heal_bot.environments.venv_layout import (
     leave_package,
 )
 from heal_bot.ports import Tree
+from heal_bot.source.import_path import find_import_folders
 
 # Part of every cache key: raise it when the layout of an installation changes.
 _LAYOUT = "1"
@@ -137,16 +138,16 @@ def key_of(*parts: str) -> str:
 
 
 def _paths(tree: Tree, editable: list[str]) -> tuple[str, ...]:
-    """Folders of the checkout for sys.path: what was installed from it, then src, then its root.
+    """Folders of the checkout for sys.path: what was installed from it, src, its root, PYTHONPATH.
 
     All of them begin at the top of the repository, also where the project lies below it.
     """
-    every = tree.tree.paths() if isinstance(tree, Below) else tree.paths()
-    there = [p for p in editable if p == "." or any(f.startswith(f"{p}/") for f in every)]
+    whole = tree.tree if isinstance(tree, Below) else tree
+    there = [p for p in editable if p == "." or any(f.startswith(f"{p}/") for f in whole.paths())]
     files, top = tree.paths(), tree.folder if isinstance(tree, Below) else "."
     if any(f.startswith("src/") for f in files) and "src/__init__.py" not in files:
         there.append(posixpath.normpath(f"{top}/src"))
-    return tuple(dict.fromkeys((*there, top)))
+    return tuple(dict.fromkeys((*there, top, *find_import_folders(whole, top))))
 
 
 def _lock_hash(tree: Tree) -> str:

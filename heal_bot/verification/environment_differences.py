@@ -1,20 +1,25 @@
-"""What a test that is green here may have had otherwise in the failing run, by what it executes."""
+"""What differs between this environment and that of the failing run, by what tests do in both."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-from heal_bot.core.model import Environment, SuiteRun
+from heal_bot.core.model import Baseline, Environment, Report, SuiteRun
+from heal_bot.core.statuses import FailureStatus
+from heal_bot.core.text import count, one_line
 from heal_bot.ports import Tree
-from heal_bot.source import guard
+from heal_bot.source import guard, module_names
 from heal_bot.verification import dependency_causes
 
 # The local time, where no time zone is given.
 _LOCAL = re.compile(
     r"\bfromtimestamp\([^,()]*\)|\blocaltime\(|\bmktime\(|\.astimezone\(\)|tzlocal\("
 )
+_CLIP = 200
 
 
 def explain_differences(test: str, suite: SuiteRun, tree: Tree, env: Environment) -> str:
@@ -49,3 +54,35 @@ def _optional(text: str) -> Iterator[tuple[str, int]]:
                 yield part.names[0].name.partition(".")[0], part.lineno
             elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
                 yield part.module.partition(".")[0], part.lineno
+
+
+def doubt_environment(report: Report, baseline: Baseline, tree: Tree) -> Baseline:
+    """The baseline, with the environment to blame where it fails most tests that the job passed.
+
+    Fewer tests pass here than in the report, and more fail beside those it names than pass.
+    """
+    suite = baseline.suite
+    green, named = len(suite.passed), sum(case.red for case in report.cases)
+    more = len(suite.red) - named
+    if not suite.finished or report.passed <= green or more <= green:
+        return baseline
+    messages = (f"{red.kind}: {red.message.strip()}".partition("\n")[0] for red in suite.red)
+    said, times = Counter(messages).most_common(1)[0]
+    reason = (
+        f"{count(more, 'test')} that the report does not name fail here too, {times} with"
+        f" {one_line(said, _CLIP)}: the job has something that this environment lacks"
+        f"{_place_module(said, tree)}"
+    )
+    blamed = (
+        replace(one, failure=replace(one.failure, reason=reason), status=FailureStatus.ENVIRONMENT)
+        for one in baseline.reproduced
+    )
+    return replace(baseline, reproduced=tuple(blamed))
+
+
+def _place_module(message: str, tree: Tree) -> str:
+    """Where the checkout holds a module that is not found, and what puts it on the path; or ''."""
+    name = module_names.find_missing(message)[0].partition(".")[0]
+    found = module_names.file_of(name, tree.paths()) if name else ""
+    folder = found.removesuffix(".py").removesuffix("/__init__").rpartition("/")[0]
+    return f"; {folder} holds {name}: set PYTHONPATH to it in the job that tests" if folder else ""

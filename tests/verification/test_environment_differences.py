@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.core.model import Environment, Failure, Spectrum
+from heal_bot.core.model import Environment, Failure, Report, ReportedCase, Spectrum
 from heal_bot.verification import environment_differences
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import (
@@ -15,6 +15,7 @@ from tests.fakes import (
     FolderTree,
     ScriptedRunner,
     context_of,
+    failed,
     passed,
     quiet_run,
     suite,
@@ -54,3 +55,49 @@ def test_the_time_zone_or_a_package_that_the_code_does_without_is_named(
     found = reproduce(context_of(run, runner, tree, env=env), (Failure(T, "AssertionError", ""),))
     assert found.reproduced[0].status == "not_reproduced"
     assert found.reproduced[0].failure.reason.endswith(said)
+
+
+def _doubted(tmp_path: Path, report: Report, red: int, green: int) -> tuple[str, str]:
+    """The status and the reason of a test that fails in the report and here, among others."""
+    tree = FolderTree.of(tmp_path / "tree", {"libs/common/shared.py": ""})
+    lost = [failed(f"tests/test_b.py::test_{n}", "No module named 'shared'", "ModuleNotFoundError")
+            for n in range(red)]  # fmt: skip
+    kept = [passed(f"tests/test_c.py::test_{n}") for n in range(green)]
+    ran = suite(failed(T), *lost, *kept)
+    run, _ = quiet_run()
+    baseline = reproduce(context_of(run, ScriptedRunner([ran]), tree), (Failure(T, "", ""),))
+    (one,) = environment_differences.doubt_environment(report, baseline, tree).reproduced
+    return one.status, one.failure.reason
+
+
+def test_where_most_tests_that_the_job_passed_fail_here_the_environment_is_to_blame(
+    tmp_path: Path,
+) -> None:
+    report = Report((ReportedCase("tests.test_a", "test_one", "failed"),), passed=12)
+    status, reason = _doubted(tmp_path, report, red=8, green=4)
+    assert status == "environment"
+    assert reason == (
+        "8 tests that the report does not name fail here too, 8 with ModuleNotFoundError: No module"
+        " named 'shared': the job has something that this environment lacks; libs/common holds"
+        " shared: set PYTHONPATH to it in the job that tests"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reported", "passing", "red", "green"),
+    [
+        # Most tests pass here as they do there.
+        (1, 12, 4, 8),
+        # What fails here failed there.
+        (9, 4, 8, 3),
+        # The report stopped at the first failure, or is one of a part of the tests.
+        (1, 0, 8, 0),
+        (1, 3, 8, 4),
+    ],
+)
+def test_what_fails_here_alone_says_nothing_where_the_report_does_not_contradict_it(
+    tmp_path: Path, reported: int, passing: int, red: int, green: int
+) -> None:
+    cases = tuple(ReportedCase("tests.test_b", f"test_{n}", "failed") for n in range(reported))
+    status, _ = _doubted(tmp_path, Report(cases, passed=passing), red, green)
+    assert status == "confirmed"
