@@ -321,7 +321,7 @@ def _locate_clusters(
     run: Run, tree: Tree, request: HealRequest, baseline: Baseline, history: History
 ) -> tuple[Cluster, ...]:
     """The clusters of failures, without the suspects that may not be changed."""
-    clusters = collection_suspects.locate(run, baseline, tree, request.targets, history.regressions)
+    clusters = collection_suspects.locate(run, baseline, tree, request.targets, history)
     return tuple(
         replace(
             cluster,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Baseline, Broken, Cluster, Failure, Regression, Suspect
+from heal_bot.core.model import Baseline, Broken, Cluster, Failure, History, Suspect
 from heal_bot.fault_localization import failure_signatures, ranking
+from heal_bot.fault_localization.ranking import NOTHING
 from heal_bot.fault_localization.target_index import Places
 from heal_bot.ports import Tree
 from heal_bot.source import edit, line_targets
@@ -18,7 +18,7 @@ def locate(
     baseline: Baseline,
     tree: Tree,
     hints: tuple[str, ...] = (),
-    regressions: Sequence[Regression] = (),
+    history: History = NOTHING,
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters: first those of broken source, which hide others."""
     places: dict[tuple[str, int], list[Failure]] = {}
@@ -26,7 +26,7 @@ def locate(
         if failure.broken is not None:
             places.setdefault((failure.broken.path, failure.broken.line), []).append(failure)
     others = tuple(r for r in baseline.reproduced if r.failure.broken is None)
-    ranked = ranking.locate(run, replace(baseline, reproduced=others), tree, hints, regressions)
+    ranked = ranking.locate(run, replace(baseline, reproduced=others), tree, hints, history)
     known = Places(tree, baseline.suite.collected)
     found = [_cluster(tuple(failures), known) for failures in places.values()]
     return (*sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)), *ranked)

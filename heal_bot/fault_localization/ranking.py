@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import log1p
 
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Baseline, Cluster, Failure, Regression, Suspect, Target
+from heal_bot.core.model import Baseline, Cluster, Failure, History, Regression, Suspect, Target
 from heal_bot.core.text import name_first
 from heal_bot.fault_localization import (
     clusters,
@@ -38,6 +38,7 @@ MAX_SUSPECTS = 20
 # Of the values that a commit brought so many are accused beside its functions; not measured.
 _BROUGHT = 4
 MAX_FILES = 2_000
+NOTHING = History()
 
 
 @dataclass(slots=True)
@@ -61,13 +62,13 @@ def locate(
     baseline: Baseline,
     tree: Tree,
     hints: tuple[str, ...] = (),
-    regressions: Sequence[Regression] = (),
+    history: History = NOTHING,
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters of one cause each, with suspects, the likeliest first.
 
     `hints` are addresses (`path::qualname`) a person named; they come first in every cluster, then
-    what the commit that broke its tests changed and they execute.
-    Gaps in what was observed are emitted as notes.
+    what the commit that broke its tests changed and they execute. Tests that failed before it have
+    causes of their own, which come last. Gaps in what was observed are emitted as notes.
     """
     failures = baseline.confirmed
     if not failures:
@@ -77,12 +78,17 @@ def locate(
     sites = {
         failure.test: failure_evidence.find_raise_site(failure, places) for failure in failures
     }
-    groups = clusters.group(
-        failures, seen.hits, seen.levels, seen.functions(), lambda failure: sites[failure.test]
-    )
+    parts = [[f for f in failures if (f.test in history.older) is old] for old in (False, True)]
+    groups = [
+        one
+        for part in filter(None, parts)
+        for one in clusters.group(
+            part, seen.hits, seen.levels, seen.functions(), lambda failure: sites[failure.test]
+        )
+    ]
     named = _hinted(run, hints, places)
     changed = tree.changed_lines()
-    culprits = [(one, survey_change(tree, one.files).targets) for one in regressions]
+    culprits = [(one, survey_change(tree, one.files).targets) for one in history.regressions]
     common = shared_words.find_common(places)
     found = []
     for one in groups:
@@ -101,7 +107,14 @@ def locate(
             )
         )
     _tell_gaps(run, baseline, seen, places)
-    return tuple(sorted(found, key=lambda c: (-len(c.failures), c.failures[0].test)))
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                one.failures[0].test in history.older, -len(one.failures), one.failures[0].test,
+            ),
+        )
+    )  # fmt: skip
 
 
 def _ranked(

@@ -64,7 +64,10 @@ def find_regressions(
     except HealBotError as error:
         return History(reason=f"the history was not searched: {error}", runs=search.runs)
     reason = search.reason(found)
-    return History(found, reason, search.runs, len(search.commits), bool(search.open()))
+    return History(
+        found, reason, search.runs, len(search.commits), bool(search.open()),
+        older=search.list_older(found),
+    )  # fmt: skip
 
 
 def list_passing_before(context: RunContext, good: str, failures: Sequence[Failure]) -> set[str]:
@@ -248,6 +251,11 @@ class _Search:
             and all(states.get(t) == RunResult.FAILED for states in at)
         )  # fmt: skip
         return Regression(good, bad.sha, bad.title, held or tuple(tests), bool(held), files)
+
+    def list_older(self, found: Iterable[Regression]) -> frozenset[str]:
+        """The tests that fail on a commit before the first of those found to break others."""
+        first = min((self.fails[test] for one in found for test in one.tests), default=0)
+        return frozenset(t for t in self.tests if t not in self.passes and self.fails[t] < first)
 
     def reason(self, found: Iterable[Regression]) -> str:
         """Why there is no culprit for some of the tests; '' where there is one for each."""

@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 
 from heal_bot.core.events import Noted
-from heal_bot.core.model import ChangedFile, Failure, Frame, Origin, Regression, Reproduced
+from heal_bot.core.model import (
+    ChangedFile,
+    Failure,
+    Frame,
+    History,
+    Origin,
+    Regression,
+    Reproduced,
+)
 from heal_bot.fault_localization import ranking
 
 SHOP = """\
@@ -159,8 +167,24 @@ def test_what_a_commit_is_shown_to_have_broken_is_more_than_a_guess(ran):
     got = ran({"shop.py": source, "tests/test_shop.py": code})
     change = ChangedFile("shop.py", b"def prices():\n    return [2]\n", source.encode())
     broke = Regression("a" * 40, "b" * 40, "", ("tests/test_shop.py::test_sums",), True, (change,))
-    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, regressions=(broke,))
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, history=History((broke,)))
     assert not cluster.stale
+
+
+def test_tests_that_failed_before_the_commit_have_a_cause_of_their_own(ran):
+    source = "def price(n, kind):\n    n = n * 2\n    return n if kind else n / 0\n"
+    code = (
+        "import shop\ndef test_old_one():\n    assert shop.price(1, 0) == 2\n"
+        "def test_old_two():\n    assert shop.price(2, 0) == 4\n"
+        "def test_new():\n    assert shop.price(1, 1) == 1\n"
+    )
+    got = ran({"shop.py": source, "tests/test_shop.py": code})
+    old = frozenset(f"tests/test_shop.py::test_old_{n}" for n in ("one", "two"))
+    new = "tests/test_shop.py::test_new"
+    change = ChangedFile("shop.py", source.replace("n * 2", "n").encode(), source.encode())
+    broke = Regression("a" * 40, "b" * 40, "", (new,), True, (change,))
+    found = ranking.locate(got.run, got.baseline, got.tree, history=History((broke,), older=old))
+    assert [{f.test for f in one.failures} for one in found] == [{new}, old]
 
 
 def test_a_value_that_a_commit_brought_is_accused_though_no_name_leads_to_it(ran):
@@ -172,7 +196,7 @@ def test_a_value_that_a_commit_brought_is_accused_though_no_name_leads_to_it(ran
     got = ran({"shop.py": now, "tests/test_shop.py": code})
     change = ChangedFile("shop.py", was.encode(), now.encode())
     broke = Regression("a" * 40, "b" * 40, "", ("tests/test_shop.py::test_tax",), True, (change,))
-    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, regressions=(broke,))
+    (cluster,) = ranking.locate(got.run, got.baseline, got.tree, history=History((broke,)))
     assert [s.target.qualname for s in cluster.suspects[:2]] == ["Base.tax", "Shop.rate"]
     assert cluster.suspects[1].evidence[0].startswith("changed by bbbbbbb, the commit")
 

@@ -220,8 +220,10 @@ def test_a_commit_is_found_beside_a_test_that_was_red_from_the_first(
                         *["b=passed"] * (12 <= n < 15), *["b=failed"] * (n >= 15)])
              for n in range(21)]  # fmt: skip
     shas = _grow(git, tmp_path, texts)
-    (found,) = _search(tmp_path, shas[0], (A, B)).regressions
+    history = _search(tmp_path, shas[0], (A, B))
+    (found,) = history.regressions
     assert (found.bad_sha, found.tests) == (shas[15], (B,))
+    assert history.older == {A}
 
 
 def test_a_test_that_was_red_from_its_first_commit_on_has_no_culprit(
@@ -229,7 +231,7 @@ def test_a_test_that_was_red_from_its_first_commit_on_has_no_culprit(
 ) -> None:
     texts = ["# none\n" * n if n < 6 else f"a=failed\n# {n}\n" for n in range(12)]
     found = _search(tmp_path, _grow(git, tmp_path, texts)[0])
-    assert found.regressions == ()
+    assert (found.regressions, found.older) == ((), frozenset())
     assert "cannot be run on older commits" in found.reason
 
 

@@ -65,6 +65,7 @@ class History:
 
     `runs` counts the runs of failing tests on other commits, `commits` those in question;
     `always_red` says that they fail on each older one. `packages` are those that broke tests.
+    `older` are the failing tests that were seen to fail before what broke the others.
     """
 
     regressions: tuple[Regression, ...] = ()
@@ -73,3 +74,4 @@ class History:
     commits: int = 0
     always_red: bool = False
     packages: tuple[PackageChange, ...] = ()
+    older: frozenset[str] = frozenset()
