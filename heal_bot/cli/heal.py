@@ -87,6 +87,8 @@ _UNHEALED = 4
 @click.option("--target", multiple=True, metavar="PATH::NAME", help="A function to suspect first.")
 @click.option(
     "--out",
+    "--bundle",
+    "out",
     type=click.Path(path_type=Path),
     default=shared_options.BUNDLE,
     show_default=True,

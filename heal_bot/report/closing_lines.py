@@ -87,11 +87,13 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
         told = tests if verbose else [group.said for group in group_tests(tests, every)]
         # The line that says how many more there are has room for one more.
         shown = told if verbose or len(told) == _TESTS + 1 else told[:_TESTS]
-        why = f" ({one_line(reason, 160)})" if reason else ""
-        for place, test in enumerate(shown):
-            lines.append(f"  {word}: {one_line(test)}{why if place == 0 else ''}")
+        why, head = f" ({one_line(reason, 160)})" if reason else "", f"{word}: "
+        if why and len(told) > 1:
+            lines.append(f"  {word}, {count(len(tests), 'test')}{why}:")
+            why, head = "", "  "
+        lines += [f"  {head}{one_line(test)}{why}" for test in shown]
         if len(told) > len(shown):
-            lines.append(f"  {word}: {len(told) - len(shown)} more, shown by heal-bot explain")
+            lines.append(f"  {head}{len(told) - len(shown)} more, shown by heal-bot explain")
     return lines
 
 
@@ -195,7 +197,8 @@ def render_attempt(attempt: AttemptRecord) -> list[str]:
 def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     """What a person may do now, as a command where one helps; `look` where nothing else does."""
     if record.patch is not None:
-        return f"heal-bot apply --bundle {where}   or   heal-bot publish --bundle {where}"
+        take = f"heal-bot apply --bundle {where}"
+        return f"{take}   or   heal-bot publish --bundle {where} --repo OWNER/NAME"
     if record.choices:
         picks = [f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices]
         return "   or   ".join([*picks, "change the code, where neither is right"])

@@ -69,7 +69,7 @@ def _why(outcome: Outcome, failure: Failure, attempts: Sequence[Attempt], tried:
         if held:
             return f"attempts {held[0]} and {held[-1]} pass it, and a question decides between them"
     if (suggestion := outcome.suggestion) is not None and failure.test in suggestion.fixed:
-        return f"attempt {suggestion.attempt.number} passes it, which is a suggestion"
+        return f"passes with attempt {suggestion.attempt.number}, which is a suggestion"
     verdicts = [attempt.verdict for attempt in attempts]
     unconfirmed = [v for v in verdicts if v.status == VerdictStatus.UNCONFIRMED]
     unmeasured = [v for v in verdicts if v.fixed and not v.measured]

@@ -20,7 +20,8 @@ _WORD = re.compile(r"\w+")
 _START = r"(?!\w+(?:\([^)]*\))?!)(?:(?!feat|fix)[\w./()-]+: )?"
 _SAME = re.compile(
     rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))"
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied)"
+    r"|extract|inline|factor(?:ed)? out|de-?duplicat|mov(?:e|ed|ing) (?!to\b))"
     r"|.*\bno (?:functional|behaviou?r(?:al)?) change",
     re.IGNORECASE,
 )
@@ -59,7 +60,7 @@ def explain_meant(
     if same:
         return ""
     if not single and not is_one_statement(code):
-        return "it takes back more than one statement"
+        return "more than one statement goes back, and the commit does not say it changes nothing"
     if unused:
         return "something that the commit brought for it would be left unused"
     if any(one.imports for one in code):

@@ -185,8 +185,10 @@ def test_a_reason_that_tests_share_is_told_once() -> None:
     left = data["failures"][1]
     data["failures"] = [{**left, "test": f"tests/test_a.py::test_{n}"} for n in range(20)]
     lines = told(data)
-    assert sum("no candidate" in line for line in lines) == 1
-    assert "  still failing: 12 more, shown by heal-bot explain" in lines
+    (at,) = (n for n, line in enumerate(lines) if "no candidate" in line)
+    assert lines[at].startswith("  still failing, 20 tests (no candidate")
+    assert lines[at + 1] == "    tests/test_a.py::test_0"
+    assert lines[at + 9] == "    12 more, shown by heal-bot explain"
 
 
 def test_without_a_patch_the_closest_attempt_is_named_and_taken_where_it_breaks_nothing() -> None:

@@ -94,7 +94,7 @@ def test_a_suggestion_is_named_where_it_is_there_and_by_its_own_number() -> None
     first, second = (
         Attempt(n, "c", candidate, Verdict("fixed", (T,)), lacks=("too weak",)) for n in (1, 2)
     )
-    said = "attempt 2 passes it, which is a suggestion"
+    said = "passes with attempt 2, which is a suggestion"
     assert _fate(2, first, second) == said
     refused = replace(second, verdict=Verdict("unconfirmed", detail="a check fails with it"))
     assert _fate(None, first, refused) == "a check fails with it (cold run)"

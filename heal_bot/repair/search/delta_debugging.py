@@ -45,7 +45,6 @@ _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
 _MEANT = "it looks like a change that was meant"
-# Characters of a replacement that are shown.
 _CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
@@ -81,12 +80,10 @@ def find_reversals(
             alone = len(lost) == 1 or not found
             found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
         found = [search.widen(pieces) for pieces in found]
-        run.emit(
-            SearchProgressed(
-                cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
-                best_fixed=len(tests) if found else 0,
-            )
-        )  # fmt: skip
+        run.emit(SearchProgressed(
+            cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
+            best_fixed=len(tests) if found else 0,
+        ))  # fmt: skip
         if not found and (test := search.contradicted()):
             ledger.outdated[cluster.id] = (
                 f"{regression.said}; without it {test} fails, which the same commit brought: the"
@@ -99,8 +96,8 @@ def find_reversals(
             if len(found) == 1 and (why := search.explain_meant(pieces, told)):
                 lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
-                    f"{regression.said}. If that was meant ({why}), the tests are out of date; if"
-                    " it was an accident, the suggested change mends it"
+                    f"{regression.said}. If the commit meant that, the tests are out of date; if it"
+                    f" was an accident, the suggested change mends it. Unsure, for {why}"
                 )
             yield search.attempt(pieces, lacks or None)
 
@@ -205,7 +202,8 @@ class _Search:
     def widen(self, pieces: Pieces) -> Pieces:
         """The parts, and the others that use a function which the commit brought and they use.
 
-        What is wrong with it is wrong at each place, also where no test fails.
+        What is wrong with it is wrong at each place, also where no test fails. Where such parts
+        cannot go back by themselves, the functions that they are in do.
         """
         brought = self.list_brought()
         edits = self.change.put_back(pieces)
@@ -218,8 +216,11 @@ class _Search:
             if part.atomic and target not in self.change.brought and (target, part) not in pieces
             and gone & _list_words(read_part(target, part))
         ]  # fmt: skip
-        wider = (*pieces, *others)
-        return wider if others and self.passing([wider]) else pieces
+        changed = {target for target, _ in others}
+        kept = (one for one in pieces if one[0] not in changed)
+        whole = (*kept, *(one for one in self.change.places if one[0] in changed))
+        wider = ((*pieces, *others), whole) if others else ()
+        return next((one for one in wider if self.passing([one])), pieces)
 
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole.
@@ -392,6 +393,8 @@ class _Search:
         alike = (f"the commit made the same change at {same}, and that stays",) if same else ()
         missing = f"{candidate.rationale}: right unless it was left out on purpose"
         doubt = missing if self.is_missed(pieces) else doubt_reversal(said)
+        # Whoever decides on it has to know what it leaves behind.
+        lacks = (*lacks, *unused, *alike) if lacks else None
         attempt = replace(attempt, lacks=lacks, doubts=(doubt, *unused, *alike))
         self.ledger.weigh([attempt])
         return attempt

@@ -426,6 +426,9 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Take 112 at most", (), False),
         ("math: split into two, no functional change", ("README.md", "", "12\n"), False),
         ("math: clean up", ("README.md", "", "12\n"), False),
+        ("Extract the upper limit", ("README.md", "", "12\n"), False),
+        ("math: move clamp out of shop", ("README.md", "", "12\n"), False),
+        ("Move to 12", ("README.md", "", "12\n"), True),
         ("feat: clean up what is 12", ("README.md", "", "12\n"), True),
         ("Round up", ("CHANGES.md", "", "12 at most\n"), True),
     ],
@@ -883,6 +886,35 @@ def test_an_import_that_the_rest_of_the_commit_needs_stays(tmp_path: Path) -> No
     (attempt,), texts, *_ = _reversals(tmp_path, after, _clamps)
     assert texts == [after.replace("n > low", "n < low").replace("max(n, high)", "min(n, high)")]
     assert attempt.candidate.undoes == ""
+
+
+def test_a_function_goes_back_whole_where_only_its_use_of_what_was_brought_cannot(
+    tmp_path: Path,
+) -> None:
+    before = (
+        "KEYS = {}\n\n\ndef put(key, value, into):\n    low = key.lower()\n"
+        "    key = KEYS.get(low, key)\n    into[key] = value\n\n\n"
+        "def take(key, of):\n    low = key.lower()\n    return of.get(KEYS.get(low, low))\n\n\n"
+        "def has(key, of):\n    low = key.lower()\n    return KEYS.get(low, low) in of\n"
+    )
+    after = (
+        "KEYS = {}\n\n\ndef stored(key):\n    return KEYS.get(key.lower(), key)\n\n\n"
+        "def put(key, value, into):\n    key = stored(key)\n    low = key.lower()\n"
+        "    into[key] = value\n\n\ndef take(key, of):\n    return of.get(stored(key))\n\n\n"
+        "def has(key, of):\n    return stored(key) in of\n"
+    )
+
+    def puts(m: dict[str, Any]) -> bool:
+        into: dict[str, int] = {}
+        m["KEYS"]["a"] = "A"
+        m["put"]("a", 1, into)
+        return into == {"A": 1}
+
+    _, texts, _, _ = _reversals(
+        tmp_path, after, lambda m: m["take"]("X", {"x": 1}) == 1, puts, before=before
+    )
+    former = "    low = key.lower()\n    return KEYS.get(low, low) in of\n"
+    assert texts[0].endswith(former)
 
 
 def test_a_function_that_the_commit_brought_is_suspected_with_what_it_changed(
