@@ -52,8 +52,9 @@ def choose(
     """The Python to test with, and a note when it is not the one of the failing run.
 
     `given` is what the user asks for and must be there. Of `wishes` (version, where it stands)
-    the first that is there and that `requires` (requires-python) admits is taken; without one
-    our own version, else the newest admitted. ProvisionError names what is there.
+    the first place counts of whose versions one is there that `requires` (requires-python) admits;
+    where a matrix names several, or nothing is named, our own version, else the newest.
+    ProvisionError names what is there.
     """
     have = ", ".join(python.version for python in there) or "none"
     if given:
@@ -72,18 +73,30 @@ def choose(
             f"requires-python {one_line(requires) or '-'} admits no Python of this machine "
             f"(there is {have}): {IN_THE_JOB}"
         )
-    missing = ""
+    named: dict[str, list[str]] = {}
     for version, where in wishes:
-        same = [python for python in admitted if _minor(python.version) == _minor(version)]
+        named.setdefault(where, []).append(version)
+    missing = ""
+    for where, versions in named.items():
+        minors = {_minor(version) for version in versions}
+        same = [python for python in admitted if _minor(python.version) in minors]
         if same:
-            exact = [python for python in same if python.version == version]
-            return (exact or same)[0], missing
-        missing = missing or f"{where} names Python {version}"
-    own = [p for p in admitted if _minor(p.version) == sys.version_info[:2]]
-    chosen = (own or admitted)[0]
+            exact = [python for python in same if python.version in versions]
+            chosen = (_own(exact) or exact or _own(same) or same)[0]
+            break
+        missing = missing or f"{where} names Python {versions[0]}"
+    else:
+        chosen = (_own(admitted) or admitted)[0]
     if missing:
         missing += f", which is not on this machine: not tested with it, but with {chosen.version}"
+    elif named and len(versions) > 1:
+        every = ", ".join(dict.fromkeys(versions))
+        missing = f"{where} names Python {every}: tested with {chosen.version} alone"
     return chosen, missing
+
+
+def _own(pythons: Sequence[Interpreter]) -> list[Interpreter]:
+    return [python for python in pythons if _minor(python.version) == sys.version_info[:2]]
 
 
 def _admits(requires: str, python: Interpreter) -> bool:
