@@ -89,12 +89,19 @@ def _name(target: Target) -> tuple[str, str, int]:
 
 
 def _is_own(one: Edit, changed: Mapping[str, frozenset[int]]) -> bool:
-    """Whether an edit begins at lines that changed, as far as it is known which did, or below."""
+    """Whether an edit touches lines that changed, as far as it is known which did, or is below."""
     old, new = one.target.source.splitlines(), one.new_source.splitlines()
-    pairs = enumerate(zip(old, new, strict=False))
-    at = next((n for n, (was, now) in pairs if was != now), min(len(old), len(new)))
-    line = one.target.first_line + at
-    return not {line - 1, line}.isdisjoint(changed.get(one.target.path, {line}))
+    above = _count_alike(old, new)
+    below = _count_alike(old[above:][::-1], new[above:][::-1])
+    first = one.target.first_line + above
+    lines = range(first - 1, one.target.first_line + max(len(old) - below, above + 1))
+    return not changed.get(one.target.path, frozenset(lines)).isdisjoint(lines)
+
+
+def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines are the same from the first on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (was, now) in pairs if was != now), min(len(one), len(other)))
 
 
 def _list_passing(

@@ -22,7 +22,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
-from heal_bot.repair.search.equivalent_edit import find_equivalent
+from heal_bot.repair.search.equivalent_edit import _is_own, find_equivalent
 from heal_bot.source import functions
 from heal_bot.source.edit import patch_files
 from tests.fakes import ExecSession, FolderTree, ListProposer, quiet_run
@@ -113,6 +113,16 @@ def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path
     assert found is not None
     assert found.lacks == ledger.attempts[0].lacks
     assert "c1" in ledger.unsure
+
+
+@pytest.mark.parametrize(("line", "own"), [(1, True), (2, True), (3, True), (4, False)])
+def test_a_statement_that_moves_past_what_the_commits_wrote_is_of_theirs(
+    line: int, own: bool
+) -> None:
+    (target,) = functions.read("m.py", AFTER.encode())
+    first, *middle, last = AFTER.splitlines(keepends=True)
+    moved = Edit(target, "".join([first, *middle[::-1], last]))
+    assert _is_own(moved, {"m.py": frozenset({line})}) is own
 
 
 @pytest.mark.parametrize(("line", "found"), [(3, True), (2, True), (4, False)])
