@@ -39,7 +39,24 @@ def search_history(
             yield small
             if cluster.id in ledger.suggestions:
                 return
-        yield reversal
+        yield reversal if number else _mention_smaller(reversal, ledger)
+
+
+def _mention_smaller(reversal: Attempt, ledger: AttemptLog) -> Attempt:
+    """The reversal, with the likeliest edit that passes too and changes less as a doubt."""
+    found = [
+        one for one in ledger.attempts
+        if one.cluster == reversal.cluster and one.verdict.status == VerdictStatus.FIXED
+        and one.lacks == (_OTHER,) and len(one.diff) < len(reversal.diff)
+    ]  # fmt: skip
+    if not found:
+        return reversal
+    first = min(found, key=lambda one: one.candidate.prior)
+    why = first.candidate.rationale.partition("\n")[0]
+    doubt = f"attempt {first.number} changes less, and passes in the search: {why}"
+    told = replace(reversal, doubts=(*reversal.doubts, doubt))
+    ledger.weigh([told])
+    return told
 
 
 def find_equivalent(

@@ -21,8 +21,7 @@ from heal_bot.core.model import (
     Regression,
 )
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.delta_debugging import find_reversals
-from heal_bot.repair.search.equivalent_edit import _is_own, find_equivalent
+from heal_bot.repair.search.equivalent_edit import _is_own, search_history
 from heal_bot.source import functions
 from heal_bot.source.edit import patch_files
 from tests.fakes import ExecSession, FolderTree, ListProposer, quiet_run
@@ -83,8 +82,8 @@ def _find(
         for text in edits
     ]
     run, _ = quiet_run()
-    (reversal,) = find_reversals(run, cluster, session, ledger)
-    found = find_equivalent(run, cluster, session, ledger, [ListProposer(proposed)], reversal)
+    offered = [*search_history(run, cluster, session, ledger, [ListProposer(proposed)])]
+    found = offered[0] if offered[0].candidate.proposer == "rules" else None
     return found, ledger
 
 
@@ -106,6 +105,8 @@ def test_what_does_something_else_on_a_call_is_not(tmp_path: Path) -> None:
     assert ledger.attempts[1].lacks == (
         "it was not shown to do what the code before the commit did",
     )
+    mentioned = f"attempt 2 changes less, and passes in the search: {LUCKY}"
+    assert ledger.attempts[0].doubts[-1] == mentioned
 
 
 def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path) -> None:
