@@ -13,8 +13,6 @@ import re
 import textwrap
 from functools import lru_cache
 
-from heal_bot.repair.ranking.naming_hints import contradiction_cost
-from heal_bot.repair.ranking.set_order import set_order_cost
 from heal_bot.repair.templates.failure_hints import literals
 from heal_bot.repair.templates.priced_enumeration import Idea
 from heal_bot.repair.templates.target_ast import TargetAst
@@ -46,10 +44,7 @@ def overfit_cost(idea: Idea) -> float:
     if fitted and idea.family.name == "number" and not _is_near(idea.change):
         fitted += _FAR
     site, change = idea.scope.site, idea.change
-    found = idea.family.doubt + size + fitted + _lost(site, change)
-    found += (
-        _overwritten(site, change) + contradiction_cost(site, change) + set_order_cost(site, change)
-    )
+    found = idea.family.doubt + size + fitted + _lost(site, change) + _overwritten(site, change)
     return found - (_FOUND if _uses_idle(idea) else 0.0)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from heal_bot.repair.ranking.unit_inference import infer_unit
 from heal_bot.repair.templates.module_context import BUILTINS
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.return_value import expressions
@@ -18,8 +17,6 @@ from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import SUM, Mutation, Text, level
 
-# A sum of what is counted differently.
-_MIXED = 2.0
 _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
 
@@ -113,10 +110,7 @@ def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def sums(scope: MutationContext) -> Iterator[Mutation]:
-    """A term is added or taken away, or a factor: `n` to `n - k`, 3.0 for numbers and 3.8.
-
-    2.0 more where the module counts the two differently.
-    """
+    """A term is added or taken away, or a factor: `n` to `n - k`, 3.2 for numbers and 3.7."""
     site = scope.site
     for node in site.nodes:
         if not _replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):
@@ -129,14 +123,13 @@ def sums(scope: MutationContext) -> Iterator[Mutation]:
             if isinstance(node, ast.Name) and node.id == name:
                 continue
             alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
-            near = alike + (_MIXED if scope.around.units.differ(infer_unit(node), name) else 0.0)
-            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + near)
-            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + near)
+            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + alike)
+            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + alike)
             yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)
             if "number" not in kinds:
                 yield site.put(node, Text(f"{name} + {value.at(12)}", SUM), 3.9 + alike)
             for word in ("max", "min"):
-                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + near)
+                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + alike)
             if isinstance(node, ast.Name | ast.Attribute):
                 yield site.put(node, Text(f"{value.at(3)} or {name}", 3), 3.9 + alike)
         for code, cost in (("2 *", 3.2), ("-", 3.0)):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
-from heal_bot.repair.ranking.unit_inference import Units, gather_units
 from heal_bot.source import guard
 from heal_bot.source.definitions import Function
 
@@ -37,7 +36,6 @@ class ModuleContext:
     siblings: tuple[Function, ...] = ()
     lines: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    units: Units = field(default_factory=Units)
 
     def globals(self) -> tuple[str, ...]:
         """All module-level names, in order of definition by group."""
@@ -83,7 +81,6 @@ def explore(tree: Tree, target: Target) -> ModuleContext:
         :300
     ]
     around.spelled = tuple(dict.fromkeys(_spelled(module)))[:_SPELLED]
-    around.units = gather_units(module)
     _enclose(around, module, target)
     return around
 

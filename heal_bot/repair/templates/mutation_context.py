@@ -11,7 +11,6 @@ from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.source.definitions import Function
 
-LOOPS = (ast.For, ast.While, ast.AsyncFor)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RESULTS = {

@@ -82,12 +82,8 @@ def step_of(site: TargetAst, inner: ast.stmt, outer: ast.stmt) -> str | None:
 
 def outdented(site: TargetAst, span: tuple[int, int], step: str) -> str:
     """The lines of a part of the source, one step further out."""
-    return "".join(x.removeprefix(step) if x.strip() else x for x in _lines(site, span))
-
-
-def indented(site: TargetAst, span: tuple[int, int], step: str) -> str:
-    """The lines of a part of the source, one step further in."""
-    return "".join(step + x if x.strip() else x for x in _lines(site, span))
+    lines = site.source[span[0] : span[1]].decode().splitlines(keepends=True)
+    return "".join(x.removeprefix(step) if x.strip() else x for x in lines)
 
 
 def is_multiline(node: ast.stmt) -> bool:
@@ -101,7 +97,3 @@ def is_multiline(node: ast.stmt) -> bool:
 def named(site: TargetAst, node: ast.stmt) -> str:
     """The first line of a statement, to be told."""
     return one_line(site.segment(node).splitlines()[0], 60)
-
-
-def _lines(site: TargetAst, span: tuple[int, int]) -> list[str]:
-    return site.source[span[0] : span[1]].decode().splitlines(keepends=True)

@@ -11,7 +11,6 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.core.text import one_line
 from heal_bot.ports import Brief, Recall
-from heal_bot.repair.ranking.no_op_code import elsewhere_cost, find_gaps
 from heal_bot.repair.ranking.overfit_penalty import overfit_cost
 from heal_bot.repair.templates import collection_templates, missing_import
 from heal_bot.repair.templates.failure_hints import gather, with_examples
@@ -74,11 +73,10 @@ class TemplateProposer:
             if scope is not None:
                 scope.frame = _frame(suspect.target, suspects)
                 scopes.append((scope, rank_cost(rank, suspect.score, best)))
-        holes = {id(scope): find_gaps(scope) for scope, _ in scopes}
         for idea in order(scopes, skipped=partial(_skipped, run)):
             edit = _realized(idea, seen)
             if edit is not None:
-                prior = idea.cost + overfit_cost(idea) + elsewhere_cost(idea, holes)
+                prior = idea.cost + overfit_cost(idea)
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:

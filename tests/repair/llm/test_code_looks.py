@@ -57,8 +57,8 @@ def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object
     ("tool", "fields", "shown"),
     [
         ("search", {"text": "sum(self.prices[1:])"}, f"{PATH}:20: "),
-        ("search", {"regex": r"def (test|total)"}, "tests/test_money.py:7: def test_round"),
-        ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:     def total(self):\n"),
+        ("search", {"regex": r"def (test|total)"}, "tests/test_money.py:7:> def test_round"),
+        ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:>     def total(self):\n"),
         ("search", {"text": "nowhere at all"}, "0 lines match"),
         ("search", {"regex": "(("}, "missing ), unterminated subpattern"),
         ("run", {"code": "from shop.money import Cart\nprint(Cart([1, 2]).total())"}, "2.0"),

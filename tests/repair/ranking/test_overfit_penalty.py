@@ -88,18 +88,3 @@ def test_a_change_that_reads_a_name_that_was_only_set_is_believed_more(bench) ->
     priors = dict(_priors(bench, text))
     used = priors[text.replace("if price:", "if price and on:")]
     assert used < priors[text.replace("if price:", "if price and quoted:")] - 0.3
-
-
-@pytest.mark.parametrize(
-    ("line", "likely", "unlikely"),
-    [
-        ("return [n for n in names]", "return [n for n in sorted(names)]",
-         "return [n for n in set(names)]"),
-        ('return "".join(names)', 'return "".join(sorted(names))', 'return "".join(set(names))'),
-    ],
-)  # fmt: skip
-def test_a_change_that_goes_through_a_new_set_is_doubted(
-    bench, line: str, likely: str, unlikely: str
-) -> None:
-    text = f"def known(names):\n    {line}\n"
-    assert _prior(bench, text, unlikely) > _prior(bench, text, likely) + 1.5
