@@ -56,7 +56,7 @@ def seen(brief: Brief, tool: str, edits: tuple[Edit, ...] = (), **fields: object
 @pytest.mark.parametrize(
     ("tool", "fields", "shown"),
     [
-        ("search", {"text": "sum(self.prices[1:])"}, f"{PATH}:20: "),
+        ("search", {"text": "sum(self.prices[1:])"}, f"{PATH}:20:> "),
         ("search", {"regex": r"def (test|total)"}, "tests/test_money.py:7:> def test_round"),
         ("search", {"regex": "def t", "path": PATH}, f"{PATH}:17:>     def total(self):\n"),
         ("search", {"text": "nowhere at all"}, "0 lines match"),
