@@ -33,7 +33,8 @@ def command(folder: Path, attempt: int | None) -> None:
         step = f"heal-bot apply --bundle {folder} --attempt {attempt}"
     else:
         lines = explanation.explain_record(record)
-        page = f"open {folder / 'report.html'}   for every attempt with its diff"
+        what = "every attempt with its diff" if record.attempts else "the suspects in full"
+        page = f"open {folder / 'report.html'}   for {what}"
         step = closing_lines.next_step(record, str(folder), page)
     for line in (*lines, f"next: {step}"):
         click.echo(for_log(line))

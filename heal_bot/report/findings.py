@@ -92,13 +92,13 @@ def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
 
 
 def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
-    edits = set(outcome.patch.edits if outcome.patch else ())
+    edits = outcome.patch.edits if outcome.patch else ()
     former = (a.candidate.edits for a in outcome.attempts if a.candidate.family == "reversal")
-    back = {edit for taken in former if edits.issuperset(taken) for edit in taken}
+    back = {edit for taken in former if set(edits).issuperset(taken) for edit in taken}
     if back:
         yield "the fault is what the patch takes back of the commit: without it the tests pass"
-    if edits - back:
-        yield "the fault is where the patch changes code: ranking located it, and the tests pass"
+    if places := dict.fromkeys(_name(one.target) for one in edits if one not in back):
+        yield f"the fault is in {', '.join(places)}, where the tests pass with the change"
     held = set(outcome.patch.fixed if outcome.patch else ())
     if found := outcome.suggestion:
         held.update(found.fixed)

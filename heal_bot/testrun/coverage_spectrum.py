@@ -74,7 +74,8 @@ class Collector:
 
     def ended_early(self, tests: int) -> None:
         """The run ended before its last test: what is known is that of the tests before."""
-        self.gaps.append(f"the run ended early: executions of {len(self.hits)} of {tests} tests")
+        known = f"executions of {len(self.hits)} of {tests} tests" if tests else "before any test"
+        self.gaps.append(f"the run ended early: {known}")
 
     def spectrum(self, names: Sequence[str]) -> Spectrum:
         """All of it, by node id."""

@@ -263,5 +263,6 @@ def _tell_unreported(run: Run, reproduced: Sequence[Reproduced], suite: SuiteRun
     named = {item.failure.test for item in reproduced}
     red = [r.test for r in suite.red if r.test not in named]
     if red:
-        message = f"red here and not named by the report: {name_first(len(red), red[0], 'test')}"
+        others = name_first(len(red), red[0], "test")
+        message = f"red here and not among the failures to heal: {others}"
         run.warn("verify", message)

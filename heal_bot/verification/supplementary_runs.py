@@ -89,7 +89,7 @@ class Proof:
             context.run.warn("verify", f"no poison rerun: {error}")
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
         former = stale_test_history.is_former(candidate.edits, tree)
-        own = "what it puts back is the repository's own code" if former else ""
+        own = "it puts back code that the repository had before" if former else ""
         inside = own or tamper_evidence.not_outside(candidate.edits) or _beside(tests, hidden)
         called = tuple((e.target.path, e.target.qualname) for e in candidate.edits)
         oracle = Ask(tree, tests, seconds=seconds, oracle=Oracle(fresh, called, hidden))

@@ -103,8 +103,8 @@ def test_why_no_commit_is_named_is_among_what_was_not_shown() -> None:
 @pytest.mark.parametrize(
     ("family", "fault"),
     [
-        ("number", "where the patch changes code: ranking located it, and the tests pass"),
-        ("missed place", "where the patch changes code: ranking located it, and the tests pass"),
+        ("number", "in `shop.py::total`, where the tests pass with the change"),
+        ("missed place", "in `shop.py::total`, where the tests pass with the change"),
         ("reversal", "what the patch takes back of the commit: without it the tests pass"),
     ],
 )

@@ -693,7 +693,7 @@ def test_former_code_of_the_repository_is_not_suspected_of_knowing_what_the_test
     assert "oracle" not in runner.asked
     assert verified.certificate.methods == (("m.py::add", "in-process"),)
     said = dict(verified.certificate.gates)["oracle"]
-    assert said == "in-process: what it puts back is the repository's own code"
+    assert said == "in-process: it puts back code that the repository had before"
 
 
 def test_what_adds_to_former_code_is_suspected_like_any_change(tmp_path: Path) -> None:
