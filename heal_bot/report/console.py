@@ -43,6 +43,7 @@ class EventLog:
 
     verbose: bool = False
     _spoke: float = 0.0
+    _running: str = ""
     _said: set[Event] = field(default_factory=set)
     _solved: set[str] = field(default_factory=set)
     _tried: dict[str, int] = field(default_factory=dict)
@@ -57,8 +58,10 @@ class EventLog:
 
     def _choose(self, event: Event) -> str:
         if isinstance(event, Underway):
-            silent = event.at - self._spoke
-            return render_underway(event) if self.verbose or silent >= _SILENCE else ""
+            line, before = render_underway(event), self._running
+            self._running = line
+            told = self.verbose and line != before
+            return line if told or event.at - self._spoke >= _SILENCE else ""
         if self.verbose:
             return render_line(event)
         if self._is_detail(event):

@@ -59,7 +59,8 @@ def test_a_log_says_what_is_under_way_after_a_minute_without_a_line() -> None:
     begun = replace(suite(), at=100.0)
     assert lines(begun, running(130.0), running(159.0))[1:] == []
     assert lines(begun, *map(running, (161.0, 162.0, 222.0)))[1:] == [shown, shown]
-    assert lines(begun, running(101.0), verbose=True)[1:] == [shown]
+    assert lines(begun, running(101.0), running(102.0), verbose=True)[1:] == [shown]
+    assert lines(begun, running(101.0), running(162.0), verbose=True)[1:] == [shown, shown]
 
 
 @pytest.mark.parametrize(
