@@ -118,8 +118,7 @@ def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
         reason = "red for a reason outside of the code, which is named for each"
         yield f"{count(outside, 'test')} {is_} {reason}"
     if stale := told[FailureStatus.STALE_TEST]:
-        is_ = "is" if stale == 1 else "are"
-        yield f"{count(stale, 'test')} {is_} out of date, and the code is right"
+        yield f"{count(stale, 'test')} {'looks' if stale == 1 else 'look'} out of date"
 
 
 def _list_open(outcome: Outcome, ends: Sequence[Fate], held: Set[str]) -> Iterator[Cluster]:

@@ -86,8 +86,8 @@ def find_reversals(
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
             ledger.outdated[cluster.id] = (
-                f"{regression.said}; without it {test} fails, which the same commit brought: the"
-                " commit means what this test contradicts"
+                f"{regression.said}; what helps cannot go back, for {test} fails without it, which"
+                " the same commit brought: this test is out of date, or the code has to serve both"
             )
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
