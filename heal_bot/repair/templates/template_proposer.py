@@ -11,7 +11,6 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Attempt, Candidate, Cost, Edit, Suspect, Target
 from heal_bot.core.text import one_line
 from heal_bot.ports import Brief, Recall
-from heal_bot.repair.ranking.overfit_penalty import overfit_cost
 from heal_bot.repair.templates import collection_templates, missing_import
 from heal_bot.repair.templates.failure_hints import gather, with_examples
 from heal_bot.repair.templates.module_context import explore
@@ -76,7 +75,7 @@ class TemplateProposer:
         for idea in order(scopes, skipped=partial(_skipped, run)):
             edit = _realized(idea, seen)
             if edit is not None:
-                prior = idea.cost + overfit_cost(idea)
+                prior = idea.cost + idea.family.doubt
                 yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
@@ -110,7 +109,7 @@ class TemplateProposer:
                 continue
             why = f"{start.rationale}; {idea.change.why}"
             family = f"{start.family} + {idea.family.name}"
-            prior = start.prior + idea.cost + overfit_cost(idea)
+            prior = start.prior + idea.cost + idea.family.doubt
             both = (second,) if second.target == before.target else (before, second)
             yield Candidate(both, self.name, family, why, prior=prior)
 
