@@ -22,7 +22,7 @@ from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access, Wanted
 from heal_bot.environments.interpreters import IN_THE_JOB, choose, list_installed
 from heal_bot.environments.package_index import PackageIndex
-from heal_bot.environments.project_metadata import Declared, read_declared
+from heal_bot.environments.project_metadata import Declared, Named, read_declared
 from heal_bot.environments.provision import key_of, place_interpreter, provision
 from heal_bot.environments.requirements import Lines, applies, name_of
 from heal_bot.environments.target_interpreter import Interpreter, find, read_configuration
@@ -195,16 +195,16 @@ def _left_behind(folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[tuple[str, str]]:
+def _wishes(left: Path | None, hints: RunHints, found: Declared) -> list[Named]:
     """Versions of Python that somebody names, the most telling first."""
-    wishes = []
+    wishes: list[Named] = []
     if left is not None:
         told = read_configuration(left)
         version = told.get("version_info", told.get("version", ""))
         if version[:2] == "3.":
-            wishes.append((".".join(version.split(".")[:3]), f"{left.name} of the failing run"))
+            wishes.append(((".".join(version.split(".")[:3]),), f"{left.name} of the failing run"))
     if hints.python:
-        wishes.append((hints.python, "the failing run"))
+        wishes.append(((hints.python,), "the failing run"))
     return [*wishes, *found.pythons]
 
 

@@ -47,13 +47,16 @@ def _programs() -> Iterator[Path]:
 
 
 def choose(
-    there: Sequence[Interpreter], given: str, wishes: Iterable[tuple[str, str]], requires: str
+    there: Sequence[Interpreter],
+    given: str,
+    wishes: Iterable[tuple[Sequence[str], str]],
+    requires: str,
 ) -> tuple[Interpreter, str]:
     """The Python to test with, and a note when it is not the one of the failing run.
 
-    `given` is what the user asks for and must be there. Of `wishes` (version, where it stands)
-    the first place counts of whose versions one is there that `requires` (requires-python) admits;
-    where a matrix names several, or nothing is named, our own version, else the newest.
+    `given` is what the user asks for and must be there. Of `wishes` (versions, where they
+    stand) the first counts of which one is there that `requires` (requires-python) admits: of
+    several, as of all where nothing is named, our own version, else the newest.
     ProvisionError names what is there.
     """
     have = ", ".join(python.version for python in there) or "none"
@@ -73,25 +76,22 @@ def choose(
             f"requires-python {one_line(requires) or '-'} admits no Python of this machine "
             f"(there is {have}): {IN_THE_JOB}"
         )
-    named: dict[str, list[str]] = {}
-    for version, where in wishes:
-        named.setdefault(where, []).append(version)
     missing = ""
-    for where, versions in named.items():
+    for versions, where in wishes:
         minors = {_minor(version) for version in versions}
         same = [python for python in admitted if _minor(python.version) in minors]
         if same:
             exact = [python for python in same if python.version in versions]
-            chosen = (_own(exact) or exact or _own(same) or same)[0]
+            chosen = (_own(exact) or _own(same) or exact or same)[0]
+            if not missing and len(set(versions)) > 1:
+                every = ", ".join(dict.fromkeys(versions))
+                return chosen, f"{where} names Python {every}: tested with {chosen.version} alone"
             break
         missing = missing or f"{where} names Python {versions[0]}"
     else:
         chosen = (_own(admitted) or admitted)[0]
     if missing:
         missing += f", which is not on this machine: not tested with it, but with {chosen.version}"
-    elif named and len(versions) > 1:
-        every = ", ".join(dict.fromkeys(versions))
-        missing = f"{where} names Python {every}: tested with {chosen.version} alone"
     return chosen, missing
 
 

@@ -50,16 +50,20 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _RELEASED = re.compile(r"(?<![\w.-])(?:cpython[-@]?)?(3\.\d{1,2}(?:\.\d{1,3})?)(?![\w.-])")
 
 
+# Versions of Python, of which one is to be tested with, and where they stand.
+Named = tuple[tuple[str, ...], str]
+
+
 @dataclass(slots=True)
 class Declared:
     """The declarations of one commit.
 
-    `pythons` are (version, where) that it names, the most telling first; `requires` is its
+    `pythons` are (versions, where) that it names, the most telling first; `requires` is its
     requires-python. `project` is the [project] table, `backend` the build backend's name. `own` are
     the requirements that the project's metadata make, not its files for an installer.
     """
 
-    pythons: list[tuple[str, str]] = field(default_factory=list)
+    pythons: list[Named] = field(default_factory=list)
     requires: str = ""
     project: Mapping[str, Any] = field(default_factory=dict)
     backend: str = ""
@@ -135,7 +139,7 @@ def _elsewhere(sources: Mapping[str, Any]) -> Iterator[str]:
                 yield canonicalize_name(name)
 
 
-def _pythons(tree: Tree, open_text: OpenText) -> Iterator[tuple[str, str]]:
+def _pythons(tree: Tree, open_text: OpenText) -> Iterator[Named]:
     """Versions that the repository names for its own runs."""
     paths = tree.paths()
     for path in (".python-version", ".tool-versions", "runtime.txt"):
@@ -144,14 +148,14 @@ def _pythons(tree: Tree, open_text: OpenText) -> Iterator[tuple[str, str]]:
                 if path == ".tool-versions" and not line.startswith("python"):
                     continue
                 if match := _VERSION_LINE.search(line.strip()):
-                    yield match[1], path
+                    yield (match[1],), path
                     break
     workflows = [(path, open_text(path)) for path in filter(WORKFLOW.match, paths)]
     # A workflow that publishes or builds pages says little about what the tests run on.
     for path, text in sorted(workflows, key=lambda each: TESTING.search(each[1]) is None):
         for given in _MATRIX.finditer(_COMMENT.sub("", text)):
-            for version in _RELEASED.findall("".join(filter(None, given.groups()))):
-                yield version, path
+            if versions := _RELEASED.findall("".join(filter(None, given.groups()))):
+                yield tuple(versions), path
 
 
 def _files(tree: Tree, open_text: OpenText, found: Declared) -> None:

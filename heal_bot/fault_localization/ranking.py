@@ -19,7 +19,7 @@ from heal_bot.fault_localization import (
     spectrum,
 )
 from heal_bot.fault_localization.baseline_observations import Key, Observations, observe, target_key
-from heal_bot.fault_localization.target_index import Places
+from heal_bot.fault_localization.target_index import Places, find_hinted
 from heal_bot.ports import Tree
 from heal_bot.source.reversal import survey_change
 
@@ -86,7 +86,7 @@ def locate(
             part, seen.hits, seen.levels, seen.functions(), lambda failure: sites[failure.test]
         )
     ]
-    named = _hinted(run, hints, places)
+    named = find_hinted(run, hints, places)
     changed = tree.changed_lines()
     culprits = [(one, survey_change(tree, one.files).targets) for one in history.regressions]
     common = shared_words.find_common(places)
@@ -107,14 +107,8 @@ def locate(
             )
         )
     _tell_gaps(run, baseline, seen, places)
-    return tuple(
-        sorted(
-            found,
-            key=lambda one: (
-                one.failures[0].test in history.older, -len(one.failures), one.failures[0].test,
-            ),
-        )
-    )  # fmt: skip
+    found.sort(key=lambda one: (-len(one.failures), one.failures[0].test))
+    return tuple(sorted(found, key=lambda one: one.failures[0].test in history.older))
 
 
 def _ranked(
@@ -369,23 +363,6 @@ def _suspect(case: _RankedCase, changed: Mapping[str, frozenset[int]]) -> Suspec
     if not case.blamed and not changed.get(target.path, frozenset()).isdisjoint(lines):
         evidence += ("changed by the commits under test",)
     return Suspect(target, round(case.score, 4), evidence, case.lines)
-
-
-def _hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...]:
-    found: list[Target] = []
-    for hint in hints:
-        path, _, qualname = hint.partition("::")
-        wanted = qualname.replace("::", ".")
-        matches = [
-            entry.target
-            for entry in (places.entries(path) if places.is_project(path) else ())
-            if entry.target.qualname == wanted
-        ]
-        found.extend(matches)
-        if not matches:
-            message = f"no function {hint!r} that a patch may change; the hint is not used"
-            run.warn("locate", message)
-    return tuple(dict.fromkeys(found))
 
 
 def _tell_gaps(run: Run, baseline: Baseline, seen: Observations, places: Places) -> None:

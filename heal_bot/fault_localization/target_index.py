@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from heal_bot.core.events import Run
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, paths
@@ -98,6 +99,24 @@ class Places:
             and entry.target.first_line <= line <= entry.target.last_line
         ]
         return min(inside, key=lambda t: t.last_line - t.first_line, default=None)
+
+
+def find_hinted(run: Run, hints: Iterable[str], places: Places) -> tuple[Target, ...]:
+    """The targets that a person named as `path::qualname`, as far as a patch may change them."""
+    found: list[Target] = []
+    for hint in hints:
+        path, _, qualname = hint.partition("::")
+        wanted = qualname.replace("::", ".")
+        matches = [
+            entry.target
+            for entry in (places.entries(path) if places.is_project(path) else ())
+            if entry.target.qualname == wanted
+        ]
+        found.extend(matches)
+        if not matches:
+            message = f"no function {hint!r} that a patch may change; the hint is not used"
+            run.warn("locate", message)
+    return tuple(dict.fromkeys(found))
 
 
 def _is_assertion(target: Target) -> bool:

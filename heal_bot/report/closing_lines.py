@@ -198,7 +198,8 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
     """What a person may do now, as a command where one helps; `look` where nothing else does."""
     if record.patch is not None:
         take = f"heal-bot apply --bundle {where}"
-        return f"{take}   or   heal-bot publish --bundle {where} --repo OWNER/NAME"
+        repo = record.request.repo or "OWNER/NAME"
+        return f"{take}   or   heal-bot publish --bundle {where} --repo {repo}"
     if record.choices:
         picks = [f"heal-bot apply --bundle {where} --pick {one.id}" for one in record.choices]
         return "   or   ".join([*picks, "change the code, where neither is right"])

@@ -20,9 +20,13 @@ _WORD = re.compile(r"\w+")
 _START = r"(?!\w+(?:\([^)]*\))?!)(?:(?!feat|fix)[\w./()-]+: )?"
 _SAME = re.compile(
     rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
-    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied)"
-    r"|extract|inline|factor(?:ed)? out|de-?duplicat|mov(?:e|ed|ing) (?!to\b))"
+    r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))"
     r"|.*\bno (?:functional|behaviou?r(?:al)?) change",
+    re.IGNORECASE,
+)
+# These as well, where the commit shows it: a function came, or went.
+_REGROUPED = re.compile(
+    rf"{_START}(?:extract(?:ed)?|inlined?|factor(?:ed)? out|de-?duplicated?|moved?)\b(?! to\b)",
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
@@ -48,7 +52,7 @@ def explain_meant(
     """
     code = [one for one in edits if one.target.kind != line_targets.KIND]
     files, title = regression.files, regression.title
-    same = bool(_SAME.match(title))
+    same = _says_nothing_changes(regression)
     if kinds <= _LOST_NAMES or _FASTER.match(title):
         return ""
     if not same and (said := _find_described(code, files)):
@@ -85,8 +89,34 @@ def find_told(edits: Sequence[Edit], regression: Regression) -> str:
 
 def may_be_slip(regression: Regression) -> bool:
     """Whether a commit says that it changes nothing, or shows by its tests what it means."""
+    return bool(
+        _says_nothing_changes(regression)
+        or _FASTER.match(regression.title)
+        or brought_tests(regression.files)
+    )
+
+
+def _says_nothing_changes(regression: Regression) -> bool:
+    """Whether the title of a commit says that nobody who calls the code should see it."""
     title = regression.title
-    return bool(_SAME.match(title) or _FASTER.match(title) or brought_tests(regression.files))
+    return bool(_SAME.match(title) or (_REGROUPED.match(title) and _regroups(regression.files)))
+
+
+def _regroups(files: Sequence[ChangedFile]) -> bool:
+    """Whether a function came, went or moved to another file."""
+    before, after = (
+        {(t.path, t.qualname) for f, text in texts for t in functions.read(f.path, text)
+         if t.kind == "function" and not paths.is_test(f.path)}
+        for texts in ([(f, f.before) for f in files], [(f, f.after) for f in files])
+    )  # fmt: skip
+    return before != after
+
+
+def has_new_parameters(one: Edit) -> bool:
+    """Whether a function gets other parameters by an edit; False for what is no function."""
+    return one.target.kind == "function" and (
+        _list_parameters(one.target.source) != _list_parameters(one.new_source)
+    )
 
 
 def list_added_lines(file: ChangedFile) -> Iterator[str]:

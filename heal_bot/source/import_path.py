@@ -9,26 +9,28 @@ from pathlib import PurePosixPath
 
 from heal_bot.ports import Tree
 from heal_bot.source.tree_files import read_text
-from heal_bot.source.workflow_files import WORKFLOW
+from heal_bot.source.workflow_files import TESTING, WORKFLOW
 
 _RUNNERS = ("tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "Makefile", "justfile")
 _MOST = 200_000
 # The checkout, as workflows, shells and tox write it.
 _HERE = re.compile(
-    r"\$\{\{ *github\.workspace *\}\}|\$\{?(?:GITHUB_WORKSPACE|PWD)\b\}?|\$\(pwd\)"
+    r"\$\{\{ *github\.workspace *\}\}|\$\$?[{(]?(?:GITHUB_WORKSPACE|CURDIR|PWD|pwd)\b[})]?"
     r"|\{(?:toxinidir|tox_root)\}"
 )
-_SET = re.compile(r"\bPYTHONPATH[\"']? *[:?+]?[=:] *[\"']?([^\s\"'#,]+)")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
+_SET = re.compile(r"\bPYTHONPATH[\"']?\]? *[:?+]?[=:] *[\"']?([^\s\"',]+)")
 
 
 def find_import_folders(tree: Tree, top: str = ".") -> tuple[str, ...]:
-    """Those that workflows name, or what runs the tests of the project at `top`, as they exist.
+    """Those that workflows which test name, or what runs the tests of the project at `top`.
 
     A folder is looked for below `top` first, then below the root of the tree.
     """
     own = {posixpath.normpath(f"{top}/{name}") for name in _RUNNERS}
-    chosen = [path for path in tree.paths() if path in own or WORKFLOW.match(path)]
-    named = [part for path in chosen for part in _list_named(read_text(tree, path)[:_MOST])]
+    read = {p: read_text(tree, p)[:_MOST] for p in tree.paths() if p in own or WORKFLOW.match(p)}
+    texts = (text for path, text in read.items() if path in own or TESTING.search(text))
+    named = [part for text in texts for part in _list_named(text)]
     folders = {str(one) for path in tree.paths() for one in PurePosixPath(path).parents}
     places = ((posixpath.normpath(f"{top}/{one}"), posixpath.normpath(one)) for one in named)
     found = (next((one for one in pair if one in folders), "") for pair in places)
@@ -37,5 +39,5 @@ def find_import_folders(tree: Tree, top: str = ".") -> tuple[str, ...]:
 
 def _list_named(text: str) -> Iterator[str]:
     """The folders in the values of the variable, relative to the checkout."""
-    for value in _SET.findall(_HERE.sub(".", text)):
+    for value in _SET.findall(_HERE.sub(".", _COMMENT.sub("", text)).replace("{/}", "/")):
         yield from (one for one in re.split("[:;]", value) if one and not one.startswith("/"))

@@ -48,6 +48,12 @@ class Part:
         """How many statements, headers and expressions it puts back."""
         return 1 if self.atomic else sum(part.leaves for part in self.parts) or 1
 
+    def statements(self) -> Iterator[Part]:
+        """The part and those in it, but not the expressions of a statement."""
+        yield self
+        for inner in () if self.atomic else self.parts:
+            yield from inner.statements()
+
     def shifted(self, by: int) -> Part:
         """The same part in a text that begins elsewhere."""
         start, end = (-1, -1) if self.start < 0 else (self.start + by, self.end + by)

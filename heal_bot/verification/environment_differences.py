@@ -61,20 +61,22 @@ def doubt_environment(report: Report, baseline: Baseline, tree: Tree) -> Baselin
 
     Fewer tests pass here than in the report, and more fail beside those it names than pass.
     """
-    suite = baseline.suite
-    green, named = len(suite.passed), sum(case.red for case in report.cases)
-    more = len(suite.red) - named
-    if not suite.finished or report.passed <= green or more <= green:
+    suite, green = baseline.suite, len(baseline.suite.passed)
+    named = {one.failure.test for one in baseline.reproduced}
+    others = [red for red in suite.red if red.test not in named]
+    if report.stopped or not suite.finished or green >= min(report.passed, len(others)):
         return baseline
-    messages = (f"{red.kind}: {red.message.strip()}".partition("\n")[0] for red in suite.red)
+    messages = (f"{red.kind}: {red.message.strip()}".partition("\n")[0] for red in others)
     said, times = Counter(messages).most_common(1)[0]
     reason = (
-        f"{count(more, 'test')} that the report does not name fail here too, {times} with"
+        f"{count(len(others), 'test')} that the report does not name fail here too, {times} with"
         f" {one_line(said, _CLIP)}: the job has something that this environment lacks"
         f"{_place_module(said, tree)}"
     )
     blamed = (
         replace(one, failure=replace(one.failure, reason=reason), status=FailureStatus.ENVIRONMENT)
+        if one.confirmed
+        else one
         for one in baseline.reproduced
     )
     return replace(baseline, reproduced=tuple(blamed))

@@ -24,7 +24,7 @@ def _pool(unchanged: str, *rows: str, tests: int = 3, worked: frozenset[int] = f
         for n in range(1, 1 + len(rows))
     )  # fmt: skip
     calls = Calls(tuple(unchanged), 3, (_row(unchanged), *map(_row, rows)), worked=worked)
-    keys = tuple(tuple(row) for row in (*rows, unchanged))
+    keys = tuple(map(tuple, rows))
     return Pool(
         fixes, calls, _row(unchanged), tuple(map(_row, rows)), ((),) * (1 + len(rows)), keys,
         failures=tests, called=True,

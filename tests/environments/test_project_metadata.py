@@ -315,7 +315,7 @@ def test_a_link_among_what_declares_is_told_and_not_followed(
 )
 def test_a_workflow_names_the_pythons_of_its_jobs(text: str, versions: list[str]) -> None:
     tree = Files({".github/workflows/ci.yml": text})
-    assert [version for version, _ in read_declared(tree, "").pythons] == versions
+    assert [one for versions, _ in read_declared(tree, "").pythons for one in versions] == versions
 
 
 def test_a_workflow_of_two_megabytes_is_read_in_seconds() -> None:
@@ -356,4 +356,7 @@ def test_the_workflow_that_runs_tests_names_its_pythons_first() -> None:
             ".github/workflows/tests.yml": "python-version: ['3.10']\nrun: python -m pytest\n",
         }
     )
-    assert [version for version, _ in read_declared(tree, "").pythons] == ["3.10", "3.13"]
+    assert [one for versions, _ in read_declared(tree, "").pythons for one in versions] == [
+        "3.10",
+        "3.13",
+    ]

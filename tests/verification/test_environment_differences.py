@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.core.model import Environment, Failure, Report, ReportedCase, Spectrum
+from heal_bot.core.statuses import FailureStatus
 from heal_bot.verification import environment_differences
 from heal_bot.verification.baseline import reproduce
 from tests.fakes import (
@@ -65,8 +66,10 @@ def _doubted(tmp_path: Path, report: Report, red: int, green: int) -> tuple[str,
     kept = [passed(f"tests/test_c.py::test_{n}") for n in range(green)]
     ran = suite(failed(T), *lost, *kept)
     run, _ = quiet_run()
-    baseline = reproduce(context_of(run, ScriptedRunner([ran]), tree), (Failure(T, "", ""),))
-    (one,) = environment_differences.doubt_environment(report, baseline, tree).reproduced
+    named = [f"{case.classname.replace('.', '/')}.py::{case.name}" for case in report.cases]
+    failures = tuple(Failure(test, "", "") for test in dict.fromkeys([T, *named]))
+    baseline = reproduce(context_of(run, ScriptedRunner([ran]), tree), failures)
+    one, *_ = environment_differences.doubt_environment(report, baseline, tree).reproduced
     return one.status, one.failure.reason
 
 
@@ -101,3 +104,18 @@ def test_what_fails_here_alone_says_nothing_where_the_report_does_not_contradict
     cases = tuple(ReportedCase("tests.test_b", f"test_{n}", "failed") for n in range(reported))
     status, _ = _doubted(tmp_path, Report(cases, passed=passing), red, green)
     assert status == "confirmed"
+
+
+def test_a_report_that_stopped_at_a_failure_does_not_tell_what_else_fails(tmp_path: Path) -> None:
+    case = ReportedCase("tests.test_a", "test_one", "failed")
+    status, _ = _doubted(tmp_path, Report((case,), passed=12, stopped=(13,)), red=8, green=4)
+    assert status == "confirmed"
+
+
+def test_what_is_explained_already_stays_so(tmp_path: Path) -> None:
+    tree = FolderTree.of(tmp_path, {"shop.py": ""})
+    ran = suite(failed(T), failed("tests/test_b.py::test_b"))
+    run, _ = quiet_run()
+    seen = reproduce(context_of(run, ScriptedRunner([ran]), tree), (Failure(T, "", ""),))
+    flaky = replace(seen, reproduced=(replace(seen.reproduced[0], status=FailureStatus.FLAKY),))
+    assert environment_differences.doubt_environment(Report((), passed=9), flaky, tree) == flaky

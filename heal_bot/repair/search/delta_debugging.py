@@ -36,7 +36,6 @@ from heal_bot.source.reversal import (
     survey_change,
 )
 from heal_bot.source.similar_changes import Outline, has_effect, outline_change
-from heal_bot.source.tree_diff import Part
 
 PROPOSER = "history"
 # Parts of one level that are judged alone; a commit of more is taken as a whole first.
@@ -79,7 +78,8 @@ def find_reversals(
             lost = search.restored()
             alone = len(lost) == 1 or not found
             found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
-        found = [search.widen(pieces) for pieces in found]
+        widened = {frozenset(change.put_back(one)): one for one in map(search.widen, found)}
+        found = [*widened.values()]
         run.emit(SearchProgressed(
             cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
             best_fixed=len(tests) if found else 0,
@@ -100,13 +100,6 @@ def find_reversals(
                     f" was an accident, the suggested change mends it. Unsure, for {why}"
                 )
             yield search.attempt(pieces, lacks or None)
-
-
-def _statements(part: Part) -> Iterator[Part]:
-    """A part and those in it, but not the expressions of a statement."""
-    yield part
-    for inner in () if part.atomic else part.parts:
-        yield from _statements(inner)
 
 
 def _list_words(source: str) -> set[str]:
@@ -212,15 +205,17 @@ class _Search:
         others = [
             (target, part)
             for target, top in self.change.places
-            for part in _statements(top)
+            for part in top.statements()
             if part.atomic and target not in self.change.brought and (target, part) not in pieces
             and gone & _list_words(read_part(target, part))
         ]  # fmt: skip
         changed = {target for target, _ in others}
         kept = (one for one in pieces if one[0] not in changed)
         whole = (*kept, *(one for one in self.change.places if one[0] in changed))
-        wider = ((*pieces, *others), whole) if others else ()
-        return next((one for one in wider if self.passing([one])), pieces)
+        # With another parameter the commit meant more of a function than the use that goes.
+        if not others or any(map(change_intent.has_new_parameters, self.change.put_back(whole))):
+            return pieces
+        return next((one for one in ((*pieces, *others), whole) if self.passing([one])), pieces)
 
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole.
@@ -228,7 +223,7 @@ class _Search:
         A test of the commit that passes with it vouches for the mixture.
         """
         tops = (*self.change.places, *self.lost)
-        whole = {part for _, top in tops for part in _statements(top)}
+        whole = {part for _, top in tops for part in top.statements()}
         return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
     def explain_meant(self, pieces: Pieces, told: str = "") -> str:
@@ -346,7 +341,7 @@ class _Search:
         others = (
             (target, inner)
             for target, part in self.change.places if wanted
-            for inner in _statements(part) if inner.start >= 0
+            for inner in part.statements() if inner.start >= 0
             if lines.isdisjoint((target, line) for line in list_lines(target, inner))
         )  # fmt: skip
         same = [

@@ -21,6 +21,7 @@ from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.reversal import survey_change
 
 _OTHER = "it was not shown to do what the code before the commit did"
+_DIFFERS = "on a call it does something else than the code before the commit did"
 # Of the time left, what the search for such edits may take.
 _SHARE = 0.05
 # How many that pass are compared, and on how many calls at least.
@@ -89,12 +90,15 @@ def find_equivalent(
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
         same = 0 if part.over() else _count_same(session, reference, attempt.candidate)
+        if same < 0:
+            ledger.weigh([replace(attempt, lacks=(_DIFFERS,))])
         if same >= _CALLS:
             doubt = (
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
                 f" before it did, on {same} calls: right unless the difference was meant"
             )
-            lacks = reversal.lacks or ()
+            # What the reversal alone would leave behind is no matter of the edit.
+            lacks = tuple(one for one in reversal.lacks or () if one not in reversal.doubts)
             found = replace(attempt, lacks=lacks, doubts=(*attempt.doubts, doubt))
             ledger.weigh([found])
             return found
@@ -161,7 +165,7 @@ def _list_passing(
 
 
 def _count_same(session: Session, reference: Candidate, candidate: Candidate) -> int:
-    """On how many calls of what a reference changes another change does the same; 0 for not all."""
+    """On how many calls of what a reference changes another does the same; -1 for not all."""
     calls = session.call((reference, candidate))
     if len(calls.rows) != 1 + 2:
         return 0
@@ -176,4 +180,4 @@ def _count_same(session: Session, reference: Candidate, candidate: Candidate) ->
         for call, before, after in zip(calls.calls, *calls.rows[1:], strict=False)
         if call.partition("(")[0] in names and "skipped" not in {before.how, after.how}
     ]
-    return 0 if any(behavioral_diff.is_other(*pair) for pair in known) else len(known)
+    return -1 if any(behavioral_diff.is_other(*pair) for pair in known) else len(known)

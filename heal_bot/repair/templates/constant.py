@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, Text
 
-_WHOLE, _OF_PART, _OPTIONAL = 2.6, 2.9, 2.4
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
@@ -116,7 +115,7 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
             options.setdefault(other, edge + rank * 0.12)
         for other in _padded(value) if _is_format(scope, node) else ():
             options.setdefault(other, 2.6)
-        for other in grown(value, wanted, but="{}%") if value else ():
+        for other in _grown(value, wanted) if value else ():
             options.setdefault(other, 2.8)
         for code, cost in options.items():
             if code != value:
@@ -142,10 +141,10 @@ def _padded(value: str) -> Iterator[str]:
             yield value[: found.start()] + way + value[found.end() :]
 
 
-def grown(value: str, wanted: Iterable[str], but: str = "") -> Iterator[str]:
+def _grown(value: str, wanted: Iterable[str]) -> Iterator[str]:
     """The text with one punctuation mark of the expected texts added or put in place of its own.
 
-    Long texts stay as they are, as do the marks of `but`.
+    Long texts stay as they are, as do marks of a format.
     """
     marks = dict.fromkeys(c for t in wanted for c in t[:80] if not c.isalnum())
     if len(value) <= 24:
@@ -153,5 +152,5 @@ def grown(value: str, wanted: Iterable[str], but: str = "") -> Iterator[str]:
             yield value + mark
             yield mark + value
             for at, char in enumerate(value):
-                if not char.isalnum() and char != mark and char not in but:
+                if not char.isalnum() and char != mark and char not in "{}%":
                     yield value[:at] + mark + value[at + 1 :]

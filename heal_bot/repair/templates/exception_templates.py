@@ -5,7 +5,7 @@ in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a 
 TypeError: `str(...)` around the operands of `+`. AttributeError: the closest attribute, or
 `x and x.y`. StopIteration: a default for `next`. RuntimeError of a container that changed while it
 was gone through: a copy is. Nothing is proposed for other failures; a missing
-import, an attribute never set, UnicodeError and RecursionError are families of their own.
+import is a family of its own.
 """
 
 from __future__ import annotations

@@ -40,11 +40,6 @@ class FailureHints:
         found = (n for m in self.messages for n in _NOT_RAISED.findall(m[:1000]))
         return tuple(dict.fromkeys(_simple(name) for name in found))
 
-    def names(self) -> tuple[str, ...]:
-        """Identifiers that NameError, AttributeError, KeyError and ImportError messages quote."""
-        found = (n for m in self.messages for n in re.findall(r"'([A-Za-z_]\w{0,60})'", m[:600]))
-        return tuple(dict.fromkeys(found))
-
 
 def literals(text: str) -> list[object]:
     """The constants written in a text, in order."""

@@ -426,9 +426,7 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("Take 112 at most", (), False),
         ("math: split into two, no functional change", ("README.md", "", "12\n"), False),
         ("math: clean up", ("README.md", "", "12\n"), False),
-        ("Extract the upper limit", ("README.md", "", "12\n"), False),
-        ("math: move clamp out of shop", ("README.md", "", "12\n"), False),
-        ("Move to 12", ("README.md", "", "12\n"), True),
+        ("Extract the upper limit", ("README.md", "", "12\n"), True),
         ("feat: clean up what is 12", ("README.md", "", "12\n"), True),
         ("Round up", ("CHANGES.md", "", "12 at most\n"), True),
     ],
@@ -439,6 +437,26 @@ def test_what_a_commit_tells_users_of_a_function_may_be_meant(
     after = BEFORE.replace("min(n, high)", "max(n, 12)")
     files = (ChangedFile(told[0], told[1].encode(), told[2].encode()),) if told else ()
     _, _, ledger, _ = _reversals(tmp_path, after, _clamps, tests=files, title=title)
+    assert ("c1" in ledger.unsure) == unsure
+
+
+@pytest.mark.parametrize(
+    ("title", "unsure"),
+    [
+        ("Extract the upper limit", False),
+        ("math: move the limit out of clamp", False),
+        ("Extracting the upper limit", True),
+        ("Move to 12", True),
+        ("Limit it to 12", True),
+    ],
+)
+def test_a_function_that_came_shows_that_a_title_means_no_other_behaviour(
+    tmp_path: Path, title: str, unsure: bool
+) -> None:
+    body = "    if n < low:\n        return low\n    return min(n, high)\n"
+    moved = "\n\ndef limit(n, low, high):\n" + body.replace("min", "max")
+    after = BEFORE.replace(body, "    return limit(n, low, high)\n") + moved
+    _, _, ledger, _ = _reversals(tmp_path, after, _clamps, title=title)
     assert ("c1" in ledger.unsure) == unsure
 
 
@@ -915,6 +933,28 @@ def test_a_function_goes_back_whole_where_only_its_use_of_what_was_brought_canno
     )
     former = "    low = key.lower()\n    return KEYS.get(low, low) in of\n"
     assert texts[0].endswith(former)
+
+
+def test_a_function_that_got_a_parameter_does_not_go_back_whole(tmp_path: Path) -> None:
+    before = "def g(x):\n    return [x.strip()]\n\n\ndef f(x):\n    x = x.strip()\n    return [x]\n"
+    after = (
+        "def norm(x):\n    return x.upper()\n\n\ndef g(x):\n    return [norm(x)]\n\n\n"
+        "def f(x, more=()):\n    return [norm(x), *more]\n"
+    )
+    _, texts, _, _ = _reversals(
+        tmp_path, after, lambda m: m["g"]("a ") == ["a"], lambda m: bool(m["f"]("A")), before=before
+    )
+    assert texts == [after.replace("    return [norm(x)]\n", "    return [x.strip()]\n")]
+
+
+def test_parts_that_need_each_other_are_one_change_and_no_rivals(tmp_path: Path) -> None:
+    use = "def {0}(n):\n    return {1}(n)\n\n\n"
+    before = "def key(n):\n    return n\n\n\n" + use.format("a", "key") + use.format("b", "key")
+    after = before.replace("return key", "return _part") + "def _part(n):\n    return -n\n"
+    found, _, _, _ = _reversals(
+        tmp_path, after, lambda m: bool(1 in (m["a"](1), m["b"](1))), before=before
+    )
+    assert len(found) == 1
 
 
 def test_a_function_that_the_commit_brought_is_suspected_with_what_it_changed(

@@ -103,16 +103,15 @@ def test_what_does_something_else_on_a_call_is_not(tmp_path: Path) -> None:
     found, ledger = _find(tmp_path, [LUCKY])
     assert found is None
     assert ledger.attempts[1].lacks == (
-        "it was not shown to do what the code before the commit did",
+        "on a call it does something else than the code before the commit did",
     )
-    mentioned = f"attempt 2 changes less, and passes in the search: {LUCKY}"
-    assert ledger.attempts[0].doubts[-1] == mentioned
+    assert not any("attempt 2" in doubt for doubt in ledger.attempts[0].doubts)
 
 
 def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path) -> None:
     found, ledger = _find(tmp_path, [RIGHT], title="Take names from a table")
     assert found is not None
-    assert found.lacks == ledger.attempts[0].lacks
+    assert found.lacks == (ledger.attempts[0].lacks or ())[:1]
     assert "c1" in ledger.unsure
 
 
@@ -134,13 +133,16 @@ def test_an_edit_of_what_the_commits_did_not_write_is_not_tried(
     assert (_find(tmp_path, [RIGHT], changed=changed)[0] is not None) is found
 
 
-def test_few_calls_show_nothing(tmp_path: Path) -> None:
-    assert _find(tmp_path, [RIGHT], calls=7)[0] is None
+def test_few_calls_show_nothing_but_the_edit_is_named_beside_the_reversal(tmp_path: Path) -> None:
+    found, ledger = _find(tmp_path, [RIGHT], calls=7)
+    assert found is None
+    mentioned = f"attempt 2 changes less, and passes in the search: {RIGHT}"
+    assert ledger.attempts[0].doubts[-1] == mentioned
 
 
 def test_where_the_commit_tells_of_the_change_somebody_decides_on_the_edit(tmp_path: Path) -> None:
     told = ChangedFile("CHANGELOG.md", b"", b"- `name` counts from one\n")
     found, ledger = _find(tmp_path, [RIGHT], title="Take names from a table", told=(told,))
     assert found is not None
-    assert found.lacks == ledger.attempts[0].lacks
+    assert found.lacks == (ledger.attempts[0].lacks or ())[:1]
     assert found.lacks
