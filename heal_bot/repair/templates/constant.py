@@ -2,7 +2,7 @@
 
 Integers step by one (1.3), turn to 0, 1, -1 or their negative, double or halve, or take a value
 that a failing test expects or a sibling uses (1.8 to 2.6). Text takes expected text, changes case
-or edges. Booleans flip (1.2).
+or edges. Booleans flip (1.2). A constant may become a name in scope (2.6).
 """
 
 from __future__ import annotations
@@ -139,6 +139,24 @@ def _padded(value: str) -> Iterator[str]:
         ways = ("%02d", "%.2f") if found[0] != "{}" else ("{:02}", "{:.2f}")
         for way in ways:
             yield value[: found.start()] + way + value[found.end() :]
+
+
+def named(scope: MutationContext) -> Iterator[Mutation]:
+    """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
+    site = scope.site
+    kinds = {int: "number", float: "number", str: "text", bool: "boolean"}
+    for node in site.each(ast.Constant):
+        parent = site.places[node].parent
+        if isinstance(parent, ast.Expr | ast.UnaryOp | ast.Dict | ast.MatchValue):
+            continue
+        kind = kinds.get(type(node.value), "")
+        for rank, name in enumerate(scope.visible(node)):
+            known = scope.kinds.get(name, set())
+            fits = 0.0 if kind in known else 0.4 if not known else 1.2
+            yield site.put(node, Text(name), 2.6 + fits + rank * 0.05)
+        for name, value in scope.around.constants.items():
+            if isinstance(value, ast.Constant) and type(value.value) is type(node.value):
+                yield site.put(node, Text(name), 3.4)
 
 
 def _grown(value: str, wanted: Iterable[str]) -> Iterator[str]:

@@ -86,6 +86,7 @@ FAMILIES: tuple[Template, ...] = (
     Template("missing argument", 2.4, argument.additions),
     Template("guard", 2.2, guard_clauses.early, 0.3),
     Template("superfluous call", 2.5, call_wrap_unwrap.removals, 0.5),
+    Template("constant for name", 2.6, constant.named),
     Template("normalisation", 2.6, guard_clauses.defaults),
     Template("name for expression", 2.2, argument.replaced),
     Template("crash", 1.4, exception_templates.templates),

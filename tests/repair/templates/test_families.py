@@ -135,6 +135,7 @@ EXAMPLES = [
     ("accumulation", "def f(a):\n    t = 0\n    t = a\n    return t\n", "t = a", "t += a", ""),
     ("missing argument", "def f(a):\n    return sorted(a)\n", "(a)\n", "(a, reverse=True)\n", ""),
     ("superfluous call", "def f(a):\n    return str(a)\n", "str(a)", "a", ""),
+    ("constant for name", "def f(a):\n    return 0\n", "0", "a", ""),
     ("name for expression", "def f(a):\n    return len(a[1:])\n", "a[1:]", "a", ""),
     ("jump", "def f(a):\n    for x in a:\n        break\n", "break", "continue", ""),
     ("lookup", "def f(a, k):\n    return a[k]\n", "a[k]", "a.get(k, 0)", "KeyError: 1"),
