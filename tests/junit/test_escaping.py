@@ -100,9 +100,9 @@ def test_the_log_takes_no_orders(outcome: tuple[Outcome, list[Event]]) -> None:
     ended, events = outcome
     record = flatten(ended)
     lines = closing_lines.render_closing(record, "out", verbose=True)
-    assert len(lines) == len(ORDERS) + 3
+    assert len(lines) == len(ORDERS) + 4
     assert all("\n" not in line for line in lines)
-    assert "pwned" in lines[1]
+    assert "pwned" in lines[2]
     assert_quiet("\n".join(lines))
     assert events != []
     assert_quiet("\n".join(console.render_line(event) for event in events))
