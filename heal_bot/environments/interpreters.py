@@ -76,20 +76,17 @@ def choose(
             f"requires-python {one_line(requires) or '-'} admits no Python of this machine "
             f"(there is {have}): {IN_THE_JOB}"
         )
-    missing = ""
+    chosen, missing = (_own(admitted) or admitted)[0], ""
     for versions, where in wishes:
+        every = ", ".join(dict.fromkeys(versions))
         minors = {_minor(version) for version in versions}
-        same = [python for python in admitted if _minor(python.version) in minors]
-        if same:
+        if same := [python for python in admitted if _minor(python.version) in minors]:
             exact = [python for python in same if python.version in versions]
             chosen = (_own(exact) or _own(same) or exact or same)[0]
-            if not missing and len(set(versions)) > 1:
-                every = ", ".join(dict.fromkeys(versions))
+            if not missing and "," in every:
                 return chosen, f"{where} names Python {every}: tested with {chosen.version} alone"
             break
-        missing = missing or f"{where} names Python {versions[0]}"
-    else:
-        chosen = (_own(admitted) or admitted)[0]
+        missing = missing or f"{where} names Python {every}"
     if missing:
         missing += f", which is not on this machine: not tested with it, but with {chosen.version}"
     return chosen, missing

@@ -21,7 +21,7 @@ from heal_bot.environments import (
 )
 from heal_bot.environments.requirements import Lines, parse
 from heal_bot.ports import Tree
-from heal_bot.source.workflow_files import TESTING, WORKFLOW
+from heal_bot.source.workflow_files import COMMENT, TESTING, WORKFLOW
 
 OpenText = Callable[[str], str]
 _PYPROJECT = "pyproject.toml"
@@ -46,7 +46,6 @@ _MATRIX = re.compile(
     r"(?:\[([^\]]{0,500})\]|([^\s\[][^\n]*)|((?:\s*\n[ \t]*-[ \t]+[^\n]+)+))",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _RELEASED = re.compile(r"(?<![\w.-])(?:cpython[-@]?)?(3\.\d{1,2}(?:\.\d{1,3})?)(?![\w.-])")
 
 
@@ -153,7 +152,7 @@ def _pythons(tree: Tree, open_text: OpenText) -> Iterator[Named]:
     workflows = [(path, open_text(path)) for path in filter(WORKFLOW.match, paths)]
     # A workflow that publishes or builds pages says little about what the tests run on.
     for path, text in sorted(workflows, key=lambda each: TESTING.search(each[1]) is None):
-        for given in _MATRIX.finditer(_COMMENT.sub("", text)):
+        for given in _MATRIX.finditer(COMMENT.sub("", text)):
             if versions := _RELEASED.findall("".join(filter(None, given.groups()))):
                 yield tuple(versions), path
 

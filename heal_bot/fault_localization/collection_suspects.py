@@ -7,7 +7,7 @@ from dataclasses import replace
 from heal_bot.core.events import Run
 from heal_bot.core.model import Baseline, Broken, Cluster, Failure, History, Suspect
 from heal_bot.fault_localization import failure_signatures, ranking
-from heal_bot.fault_localization.ranking import NOTHING
+from heal_bot.fault_localization.ranking import NO_HISTORY
 from heal_bot.fault_localization.target_index import Places
 from heal_bot.ports import Tree
 from heal_bot.source import edit, line_targets
@@ -18,7 +18,7 @@ def locate(
     baseline: Baseline,
     tree: Tree,
     hints: tuple[str, ...] = (),
-    history: History = NOTHING,
+    history: History = NO_HISTORY,
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters: first those of broken source, which hide others."""
     places: dict[tuple[str, int], list[Failure]] = {}

@@ -38,7 +38,7 @@ MAX_SUSPECTS = 20
 # Of the values that a commit brought so many are accused beside its functions; not measured.
 _BROUGHT = 4
 MAX_FILES = 2_000
-NOTHING = History()
+NO_HISTORY = History()
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def locate(
     baseline: Baseline,
     tree: Tree,
     hints: tuple[str, ...] = (),
-    history: History = NOTHING,
+    history: History = NO_HISTORY,
 ) -> tuple[Cluster, ...]:
     """The confirmed failures as clusters of one cause each, with suspects, the likeliest first.
 

@@ -92,9 +92,9 @@ def _held(change: str, fixed: Sequence[str], certificate: Certificate) -> str:
 
 
 def _inferred(outcome: Outcome, ends: Sequence[Fate]) -> Iterator[str]:
-    edits = outcome.patch.edits if outcome.patch else ()
+    edits = dict.fromkeys(outcome.patch.edits if outcome.patch else ())
     former = (a.candidate.edits for a in outcome.attempts if a.candidate.family == "reversal")
-    back = {edit for taken in former if set(edits).issuperset(taken) for edit in taken}
+    back = {edit for taken in former if edits.keys() >= set(taken) for edit in taken}
     if back:
         yield "the fault is what the patch takes back of the commit: without it the tests pass"
     if places := dict.fromkeys(_name(one.target) for one in edits if one not in back):

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from heal_bot.ports import Tree
 from heal_bot.source.tree_files import read_text
-from heal_bot.source.workflow_files import TESTING, WORKFLOW
+from heal_bot.source.workflow_files import COMMENT, TESTING, WORKFLOW
 
 _RUNNERS = ("tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "Makefile", "justfile")
 _MOST = 200_000
@@ -18,7 +18,6 @@ _HERE = re.compile(
     r"\$\{\{ *github\.workspace *\}\}|\$\$?[{(]?(?:GITHUB_WORKSPACE|CURDIR|PWD|pwd)\b[})]?"
     r"|\{(?:toxinidir|tox_root)\}"
 )
-_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _SET = re.compile(r"\bPYTHONPATH[\"']?\]? *[:?+]?[=:] *[\"']?([^\s\"',]+)")
 
 
@@ -39,5 +38,5 @@ def find_import_folders(tree: Tree, top: str = ".") -> tuple[str, ...]:
 
 def _list_named(text: str) -> Iterator[str]:
     """The folders in the values of the variable, relative to the checkout."""
-    for value in _SET.findall(_HERE.sub(".", _COMMENT.sub("", text)).replace("{/}", "/")):
+    for value in _SET.findall(_HERE.sub(".", COMMENT.sub("", text)).replace("{/}", "/")):
         yield from (one for one in re.split("[:;]", value) if one and not one.startswith("/"))

@@ -12,6 +12,8 @@ from heal_bot.ports import Tree
 WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
 _MOST, _MOST_BYTES = 50, 200_000
 TESTING = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch) test)\b")
+# A comment of YAML, of INI files or of a shell, to the end of its line.
+COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _OF_MATRIX = re.compile(r"\$\{\{ {0,9}matrix\.([\w-]{1,60}) {0,9}\}\}")
 _NAME = re.compile(r"[A-Za-z_]\w{0,99}")
 # What steers the interpreter, the loader, git or the run itself is ours to set.

@@ -86,8 +86,8 @@ def find_reversals(
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
             ledger.outdated[cluster.id] = (
-                f"{regression.said}; what helps cannot go back, for {test} fails without it, which"
-                " the same commit brought: this test is out of date, or the code has to serve both"
+                f"{regression.said}; it cannot go back: without it {test} fails, which the same"
+                " commit brought. This test is out of date, or the code has to serve both"
             )
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
@@ -97,7 +97,7 @@ def find_reversals(
                 lacks = (*lacks, f"{_MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
                     f"{regression.said}. If the commit meant that, the tests are out of date; if it"
-                    f" was an accident, the suggested change mends it. Unsure, for {why}"
+                    f" was an accident, the suggested change mends it. Unsure, because {why}"
                 )
             yield search.attempt(pieces, lacks or None)
 

@@ -90,9 +90,9 @@ def find_equivalent(
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
         same = 0 if part.over() else _count_same(session, reference, attempt.candidate)
-        if same < 0:
+        if same is None:
             ledger.weigh([replace(attempt, lacks=(_DIFFERS,))])
-        if same >= _CALLS:
+        elif same >= _CALLS:
             doubt = (
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
                 f" before it did, on {same} calls: right unless the difference was meant"
@@ -164,8 +164,8 @@ def _list_passing(
     return found
 
 
-def _count_same(session: Session, reference: Candidate, candidate: Candidate) -> int:
-    """On how many calls of what a reference changes another does the same; -1 for not all."""
+def _count_same(session: Session, reference: Candidate, candidate: Candidate) -> int | None:
+    """On how many calls of what a reference changes another does the same; None for not all."""
     calls = session.call((reference, candidate))
     if len(calls.rows) != 1 + 2:
         return 0
@@ -180,4 +180,4 @@ def _count_same(session: Session, reference: Candidate, candidate: Candidate) ->
         for call, before, after in zip(calls.calls, *calls.rows[1:], strict=False)
         if call.partition("(")[0] in names and "skipped" not in {before.how, after.how}
     ]
-    return -1 if any(behavioral_diff.is_other(*pair) for pair in known) else len(known)
+    return None if any(behavioral_diff.is_other(*pair) for pair in known) else len(known)

@@ -188,7 +188,7 @@ def test_where_a_test_of_the_commit_needs_the_change_the_failing_one_is_out_of_d
         tmp_path, after, _clamps, lambda m: m["clamp"](99, 0, 9) == 99, tests=(brought,)
     )
     assert found == []
-    assert f"{NEW} fails without it, which the same commit brought" in ledger.outdated["c1"]
+    assert f"without it {NEW} fails, which the same commit brought" in ledger.outdated["c1"]
 
 
 def test_nothing_is_judged_where_the_commit_changed_no_function(tmp_path: Path) -> None:
