@@ -30,7 +30,8 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     lines = _replace_targets(text.removeprefix(mark), edits)
-    if added := find_added_imports(text, edits):
+    added = find_added_imports(text, edits)
+    if added := tuple(one for one in added if not imports.join_line(lines, one)):
         place = imports.find_place("".join(lines))
         newline = _newline(functions.split_lines(text))
         lines[place:place] = _import_lines(lines, place, added, newline)

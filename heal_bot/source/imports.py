@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from heal_bot.source import functions, guard
 
+# The line length of PEP 8: no formatter asks for shorter lines.
+_WIDTH = 79
+
 
 def find_missing(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
     """Import statements, one per name, that the module does not have at its top level yet.
@@ -49,6 +52,32 @@ def find_place(text: str) -> int:
         if not line.removeprefix("\ufeff").startswith("#"):
             return number
     return len(lines)
+
+
+def join_line(lines: list[str], single: str) -> bool:
+    """Put a `from` import of one name into the line or block that imports from its module.
+
+    False where none does, or where it is written otherwise than `from m import a, b` or with one
+    name a line between brackets: the import then needs a line of its own.
+    """
+    head, _, name = single.rpartition("import ")
+    for node in guard.parse("".join(lines)).body:
+        singles = [*split_imports([node])] if isinstance(node, ast.ImportFrom) else []
+        if [one.rpartition("import ")[0] for one in singles[:1]] != [head]:
+            continue
+        names = [one.rpartition("import ")[2] for one in singles]
+        place = sum(other < name for other in names) if names == sorted(names) else len(names)
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        line = lines[first].rstrip("\r\n")
+        longer = f"{head}import {', '.join([*names[:place], name, *names[place:]])}"
+        if line == f"{head}import {', '.join(names)}" and len(longer) <= _WIDTH:
+            lines[first] = lines[first].replace(line, longer)
+            return True
+        if [each.strip() for each in lines[first + 1 : last - 1]] == [f"{one}," for one in names]:
+            like = lines[first + 1]
+            lines.insert(first + 1 + place, like.replace(f"{names[0]},", f"{name},"))
+            return True
+    return False
 
 
 def _wanted(statement: str) -> Iterator[str]:

@@ -81,6 +81,33 @@ def test_missing_imports_follow_the_imports_that_are_there(
     guard.parse(changed)
 
 
+_LONG = "from a import (\n    b,\n    d,\n)\n"
+
+
+@pytest.mark.parametrize(
+    ("there", "wanted", "then"),
+    [
+        ("from a import b, d\n", "c", "from a import b, c, d\n"),
+        ("from a import b, d\r\n", "c", "from a import b, c, d\r\n"),
+        ("from a import d, b\n", "c", "from a import d, b, c\n"),
+        ("from .a import b as x\n", "c", "from .a import b as x, c\n"),
+        (_LONG, "c as e", _LONG.replace("    d", "    c as e,\n    d")),
+        (_LONG, "e", _LONG.replace("    d,\n", "    d,\n    e,\n")),
+        ("from a import b  # why\n", "c", "from a import b  # why\nfrom a import c\n"),
+        ("from a import (b, d)\n", "c", "from a import (b, d)\nfrom a import c\n"),
+        (f"from a import {'b' * 64}\n", "c", f"from a import {'b' * 64}\nfrom a import c\n"),
+        ("from ab import b\n", "c", "from ab import b\nfrom a import c\n"),
+        ("import a\n", "c", "import a\nfrom a import c\n"),
+    ],
+)
+def test_a_name_joins_the_import_of_its_module(there: str, wanted: str, then: str) -> None:
+    module = ".a" if "from .a" in there else "a"
+    end = there[len(there.rstrip("\r\n")) :]
+    function = f"{end}def f(): pass{end}"
+    changed = _change(there + function, "f", "def f(): return 1", f"from {module} import {wanted}")
+    assert changed == then + function.replace("pass", "return 1")
+
+
 @pytest.mark.parametrize(
     ("text", "head"),
     [
