@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Target
+from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Suspect, Target
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
@@ -22,8 +22,8 @@ from heal_bot.source.reversal import survey_change
 
 _OTHER = "it was not shown to do what the code before the commit did"
 _DIFFERS = "on a call it does something else than the code before the commit did"
-# Of the time left, what the search for such edits may take.
-_SHARE = 0.05
+# Of the time left, what the search for such edits may take, and then their comparison.
+_SHARE = 0.1
 # How many that pass are compared, and on how many calls at least.
 _COMPARED = 12
 _CALLS = 8
@@ -85,8 +85,9 @@ def find_equivalent(
     if not (former := change.list_former()):
         return None
     reference = replace(reversal.candidate, edits=former)
-    targets = {_name(one) for one in change.targets}
-    passing = _list_passing(part, cluster, session, ledger, rules, targets)
+    own = _restrict(cluster, change.targets)
+    passing = _list_passing(part, own, session, ledger, rules)
+    part = replace(run, deadline=run.clock() + _SHARE * run.left())
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
         same = 0 if part.over() else _count_same(session, reference, attempt.candidate)
@@ -105,8 +106,16 @@ def find_equivalent(
     return None
 
 
-def _name(target: Target) -> tuple[str, str, int]:
-    return target.path, target.qualname, target.nth
+def _restrict(cluster: Cluster, targets: Sequence[Target]) -> Cluster:
+    """A cluster with the targets of a commit as suspects: what was suspected of them comes first.
+
+    What the commit brought may be no suspect, as whatever calls it fails as well.
+    """
+    known = [suspect for suspect in cluster.suspects if suspect.target in targets]
+    names = {suspect.target for suspect in known}
+    least = known[-1].score if known else 1.0
+    others = (Suspect(target, least, ()) for target in targets if target not in names)
+    return replace(cluster, suspects=(*known, *others))
 
 
 def _is_own(one: Edit, changed: Mapping[str, frozenset[int]]) -> bool:
@@ -131,12 +140,8 @@ def _list_passing(
     session: Session,
     ledger: AttemptLog,
     rules: Sequence[Proposer],
-    targets: set[tuple[str, str, int]],
 ) -> list[Attempt]:
-    """The first edits of rules within some targets that pass all tests, as attempts.
-
-    They change what the commits under test wrote.
-    """
+    """The first edits of rules that pass all tests and change what the commits under test wrote."""
     changed = ledger.tree.changed_lines()
     offered: deque[Candidate] = deque()
     found: list[Attempt] = []
@@ -146,9 +151,8 @@ def _list_passing(
             for candidate in proposer.propose(run, ledger.recall(run, cluster)):
                 if run.over() or len(found) >= _COMPARED:
                     return
-                inside = all(_name(one.target) in targets for one in candidate.edits)
-                inside = inside and all(_is_own(one, changed) for one in candidate.edits)
-                if inside and not ledger.seen(candidate):
+                own = all(_is_own(one, changed) for one in candidate.edits)
+                if own and not ledger.seen(candidate):
                     offered.append(candidate)
                     yield candidate
 

@@ -19,9 +19,10 @@ from heal_bot.core.model import (
     Edit,
     Failure,
     Regression,
+    Suspect,
 )
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.equivalent_edit import _is_own, search_history
+from heal_bot.repair.search.equivalent_edit import _is_own, _restrict, search_history
 from heal_bot.source import functions
 from heal_bot.source.edit import patch_files
 from tests.fakes import ExecSession, FolderTree, ListProposer, quiet_run
@@ -131,6 +132,14 @@ def test_an_edit_of_what_the_commits_did_not_write_is_not_tried(
 ) -> None:
     changed = {"m.py": frozenset({line})}
     assert (_find(tmp_path, [RIGHT], changed=changed)[0] is not None) is found
+
+
+def test_rules_look_at_what_the_commit_changed_and_brought() -> None:
+    text = "def f(n):\n    return g(n)\n\n\ndef g(n):\n    return n\n\n\ndef h(n):\n    return n\n"
+    f, g, h = functions.read("m.py", text.encode())
+    cluster = Cluster("c1", (), (Suspect(h, 0.9), Suspect(f, 0.5, ("named",))))
+    found = _restrict(cluster, (g, f)).suspects
+    assert found == (Suspect(f, 0.5, ("named",)), Suspect(g, 0.5))
 
 
 def test_few_calls_show_nothing_but_the_edit_is_named_beside_the_reversal(tmp_path: Path) -> None:
