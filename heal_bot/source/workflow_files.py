@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heal_bot.core.pytest_options import may_set
 from heal_bot.ports import Tree
 
 WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
@@ -15,14 +16,6 @@ TESTING = re.compile(r"\b(?:pytest|tox|nox|unittest|coverage run|(?:make|hatch) 
 # A comment of YAML, of INI files or of a shell, to the end of its line.
 COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _OF_MATRIX = re.compile(r"\$\{\{ {0,9}matrix\.([\w-]{1,60}) {0,9}\}\}")
-_NAME = re.compile(r"[A-Za-z_]\w{0,99}")
-# What steers the interpreter, the loader, git or the run itself is ours to set.
-_OURS = re.compile(
-    r"(?:PATH|HOME|USER|LOGNAME|SHELL|CI|TMPDIR|(?:LD|GIT|GITHUB|RUNNER|HEAL_BOT|COV|COVERAGE"
-    r"|PYTEST|PIP|UV|VIRTUAL)_.*|PYTHON(?!WARNINGS|UTF8|OPTIMIZE|DEVMODE).*"
-    # Colours would stand in the messages of failures.
-    r"|FORCE_COLOR|PY_COLORS|CLICOLOR_FORCE)\Z"
-)
 _CHOICES = 6
 
 Variables = tuple[tuple[str, str], ...]
@@ -110,8 +103,7 @@ def _read_variables(job: Mapping[str, Any]) -> dict[str, str] | None:
     usable = {
         str(name): str(value)
         for name, value in found.items()
-        if _NAME.fullmatch(str(name)) and not _OURS.match(str(name))
-        and len(str(value)) < 1000 and "\0" not in str(value)
+        if may_set(str(name)) and len(str(value)) < 1000 and "\0" not in str(value)
     }  # fmt: skip
     return usable if testing else None
 

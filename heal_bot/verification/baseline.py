@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
+    COMMAND,
     Baseline,
     CaseResult,
     Environment,
@@ -231,6 +232,9 @@ def _absent(failure: Failure, suite: SuiteRun, tree: Tree, env: Environment) -> 
             return Reproduced(replace(failure, reason=reason), FailureStatus.ENVIRONMENT)
         reason = f"{reason}: raise --max-minutes, or name the test with --only"
         return Reproduced(replace(failure, reason=reason), FailureStatus.NOT_ATTEMPTED)
+    if suite.collected == (COMMAND,):
+        reason = "the test command names no test: have it write JUnit XML (--junitxml=junit.xml)"
+        return Reproduced(replace(failure, reason=reason), FailureStatus.ENVIRONMENT)
     here = any(test.startswith(_starts(failure)) for test in suite.collected)
     if here and (reason := non_code_causes.explain_elsewhere(failure, tree, env)):
         return _explained_elsewhere(failure, reason)

@@ -176,9 +176,11 @@ def open_bench(
 def _runner(settings: Settings, sandbox: Sandbox, workspace: LocalWorkspace) -> Runner:
     """pytest, with the options that are asked for, or the command that takes its place."""
     options = pytest_options.find_options(settings.test_command)
+    passes = pytest_options.find_variables(settings.test_command)
+    passes |= {pytest_options.VARIABLE: options} if options else {}
     suite = SuiteRunner(
         sandbox, loopback=settings.loopback, below=settings.working_directory,
-        passes={pytest_options.VARIABLE: options} if options else {}, changed=workspace.changed,
+        passes=passes, changed=workspace.changed,
     )  # fmt: skip
     command = settings.other_command
     return (

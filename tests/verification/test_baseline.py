@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.core.model import CaseResult, Failure, Frame, Leg, Origin, Spectrum
+from heal_bot.core.model import COMMAND, CaseResult, Failure, Frame, Leg, Origin, Spectrum
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.matrix_results import list_unconfirmed
 from tests.fakes import (
@@ -63,6 +63,7 @@ RED, GREEN = suite(failed(T)), suite(passed(T))
         ([suite(passed("test_b.py::test_x"))], "not_reproduced", None),
         ([suite(ended="timeout", detail="600 s")], "not_attempted", None),
         ([suite(ended="crashed", detail="exit code 3")], "environment", None),
+        ([suite(failed(COMMAND))], "environment", None),
     ],
 )
 def test_what_is_not_firmly_red_is_named(
