@@ -31,6 +31,8 @@ def command(folder: Path, attempt: int | None) -> None:
         shown = shared_options.select_attempt(record, attempt)
         lines = closing_lines.render_attempt(shown)
         step = f"heal-bot apply --bundle {folder} --attempt {attempt}"
+        if shown.newly_failing:
+            step = f"mend what it breaks; {step}   takes it as it is"
     else:
         lines = explanation.explain_record(record)
         what = "every attempt with its diff" if record.attempts else "the suspects in full"

@@ -87,7 +87,7 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
         told = tests if verbose else [group.said for group in group_tests(tests, every)]
         # The line that says how many more there are has room for one more.
         shown = told if verbose or len(told) == _TESTS + 1 else told[:_TESTS]
-        why, head = f" ({one_line(reason, 160)})" if reason else "", f"{word}: "
+        why, head = f" ({one_line(reason, 400)})" if reason else "", f"{word}: "
         if why and len(told) > 1:
             lines.append(f"  {word}, {count(len(tests), 'test')}{why}:")
             why, head = "", "  "
@@ -170,7 +170,7 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
         why = one_line(attempt.detail or some or passes or describe_verdict(attempt), 300)
         lines = [f"closest: attempt {attempt.number} fixes {len(attempt.fixed)} of {of}, but {why}"]
     lines.append(f"  see it: heal-bot explain {where} --attempt {attempt.number}")
-    if attempt.verdict != "regression":
+    if attempt.verdict != "regression" and not attempt.newly_failing:
         lines.append(f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}")
     for other in list_alternatives(record)[:_ALTERNATIVES]:
         look = f"heal-bot explain {where} --attempt {other.number}"

@@ -30,6 +30,8 @@ _REGROUPED = re.compile(
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
+# What is said of a commit whose title matches none of these.
+UNCALLED = "the commit's message does not call it a refactoring"
 _LOST_NAMES = frozenset({
     "ImportError", "IndentationError", "ModuleNotFoundError", "NameError", "SyntaxError",
     "UnboundLocalError",
@@ -64,7 +66,7 @@ def explain_meant(
     if same:
         return ""
     if not single and not is_one_statement(code):
-        return "more than one statement goes back, and the commit does not say it changes nothing"
+        return f"more than one statement goes back, and {UNCALLED}"
     if unused:
         return "something that the commit brought for it would be left unused"
     if any(one.imports for one in code):

@@ -43,7 +43,7 @@ _WIDTH = 400
 _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
-_MEANT = "it looks like a change that was meant"
+MEANT = "it looks like a change that was meant"
 _CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
 
@@ -94,10 +94,10 @@ def find_reversals(
         for pieces in found[:_RIVALS]:
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
             if len(found) == 1 and (why := search.explain_meant(pieces, told)):
-                lacks = (*lacks, f"{_MEANT}: {why}")
+                lacks = (*lacks, f"{MEANT}: {why}")
                 ledger.unsure[cluster.id] = (
-                    f"{regression.said}. If the commit meant that, the tests are out of date; if it"
-                    f" was an accident, the suggested change mends it. Unsure, because {why}"
+                    f"{regression.said}. The suggested change is right if that was an accident; if"
+                    f" it was meant, the tests are out of date. Undecided, because {why}"
                 )
             yield search.attempt(pieces, lacks or None)
 

@@ -16,7 +16,7 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.delta_debugging import find_reversals
+from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
 from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.reversal import survey_change
 
@@ -98,8 +98,11 @@ def find_equivalent(
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
                 f" before it did, on {same} calls: right unless the difference was meant"
             )
-            # What the reversal alone would leave behind is no matter of the edit.
-            lacks = tuple(one for one in reversal.lacks or () if one not in reversal.doubts)
+            # How much goes back, and what that leaves behind, is no matter of the edit.
+            lacks = tuple(
+                f"{MEANT}: {change_intent.UNCALLED}" if change_intent.UNCALLED in one else one
+                for one in reversal.lacks or () if one not in reversal.doubts
+            )  # fmt: skip
             found = replace(attempt, lacks=lacks, doubts=(*attempt.doubts, doubt))
             ledger.weigh([found])
             return found
