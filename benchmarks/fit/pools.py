@@ -281,7 +281,7 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
     suite = _without(fault.suite, hidden)
     found = [failure_of(result) for result in suite.red if result.test in set(shown)]
     baseline = Baseline(tuple(Reproduced(one, FailureStatus.CONFIRMED) for one in found), suite, 1)
-    clusters = collection_suspects.locate(run, baseline, fault.tree, (), ())
+    clusters = collection_suspects.locate(run, baseline, fault.tree)
     if not clusters:
         return None
     cluster, log = clusters[0], AttemptLog(fault.tree, spectrum=baseline.suite.spectrum)

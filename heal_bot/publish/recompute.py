@@ -15,7 +15,7 @@ from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile, is_branch
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
 from heal_bot.report.proposed_change import FileChange, Shown, digest_patch
-from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal
+from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal_check
 from heal_bot.source.edit import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -181,7 +181,7 @@ def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None
     old, new = replace(tree, commit=parent), replace(tree, commit=commit)
     paths = {one.target.path for one in edits} & {*old.paths()} & {*new.paths()}
     files = [ChangedFile(path, old.read(path), new.read(path)) for path in paths]
-    if reason := reversal.explain_others(edits, files, undoes, patch_policy.MAX_EDITS):
+    if reason := reversal_check.explain_others(edits, files, undoes, patch_policy.MAX_EDITS):
         raise BundleRefused(reason)
 
 

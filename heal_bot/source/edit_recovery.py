@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Edit, Target
@@ -63,19 +64,34 @@ def _recover_lines(path: str, before: str, after: str, named: Collection[str]) -
         others = (t for t in functions.index_targets(path, before) if t.qualname in named)
         spans += [one for one in others if not any(_overlap(one, span) for span in spans)]
     spans.sort(key=lambda one: one.first_line)
-    old, new = functions.split_lines(before), functions.split_lines(after)
-    sources = _fit(old, new, [(one.first_line - 1, one.last_line) for one in spans])
-    pairs = zip(spans, sources or (), strict=False)
-    found = [Edit(one, text) for one, text in pairs if text != one.source and text.strip()]
-    tries = [found] if found else []
+    fresh: tuple[str, ...] = ()
     with contextlib.suppress(guard.SourceRejected):
         fresh = imports.find_missing(before, [ast.unparse(node) for node in _fresh(before, after)])
-        tries.append([Edit(spans[0], spans[0].source, fresh)])
-    for edits in tries:
+    # Imports may stand in the lines, or come to the others.
+    for added in dict.fromkeys(((), fresh)):
         with contextlib.suppress(edit.EditError, guard.SourceRejected):
+            edits = _fit_spans(before, after, spans, added)
             if edit.splice(before, edits) == after:
                 return tuple(edits)
     raise RecheckError(f"{path}: something outside the lines named is changed")
+
+
+def _fit_spans(
+    before: str, after: str, spans: Sequence[Target], added: tuple[str, ...]
+) -> list[Edit]:
+    """The edits of spans that lead to a text, with these imports besides."""
+    first = Edit(spans[0], spans[0].source, added)
+    old, new = functions.split_lines(before), functions.split_lines(after)
+    grown = functions.split_lines(edit.splice(before, [first])) if added else old
+    place = next((n for n, line in enumerate(old) if line != grown[n]), len(old))
+    more = len(grown) - len(old)
+    bounds = [(one.first_line - 1, one.last_line) for one in spans]
+    moved = [(a + more, b + more) if a >= place else (a, b) for a, b in bounds]
+    pairs = list(zip(spans, _fit(grown, new, moved) or (), strict=False))
+    found = [Edit(one, text) for one, text in pairs if text != one.source and text.strip()]
+    if not added:
+        return found
+    return [replace(found[0], imports=added), *found[1:]] if found else [first]
 
 
 def _overlap(one: Target, other: Target) -> bool:

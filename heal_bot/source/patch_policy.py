@@ -24,6 +24,7 @@ from heal_bot.source import (
     line_targets,
     minimum_python,
     paths,
+    restored_definitions,
 )
 from heal_bot.source import edit as editing
 from heal_bot.source.name_resolution import Names
@@ -50,9 +51,8 @@ def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> 
         if paths.is_test(path) or paths.is_protected(path) or path in plugins:
             return f"{path} is never changed: it belongs to tests, build or configuration"
         try:
-            reason = _check_edit(
-                edit, editing.text_of(tree, path), candidate.edits
-            ) or minimum_python.explain_too_new(edit, tree)
+            reason = _check_edit(edit, editing.text_of(tree, path), candidate, tree)
+            reason = reason or minimum_python.explain_too_new(edit, tree)
         except (editing.EditError, guard.SourceRejected) as error:
             return str(error)
         if reason:
@@ -81,7 +81,13 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
 
 
 def _gained_globals(edit: Edit) -> frozenset[str]:
-    """The names that a target newly takes from its module; none where it is no whole statement."""
+    """The names that a target newly takes from its module; none where it is no whole statement.
+
+    Of lines all new words may be such names.
+    """
+    if edit.target.kind == line_targets.KIND:
+        words = (frozenset(_WORD.findall(text)) for text in (edit.new_source, edit.target.source))
+        return next(words) - next(words)
     old, new = (bound_names.find_globals(text) for text in (edit.target.source, edit.new_source))
     return new - old if new and old is not None else frozenset()
 
@@ -110,7 +116,15 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
 
 
-def _check_edit(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
+def _list_restored(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> tuple[Target, ...]:
+    """The functions that lines put back as they were, where the candidate takes a commit back."""
+    if edit.target.kind != line_targets.KIND or candidate.undoes is None:
+        return ()
+    after = _splice_lines(edit, text, candidate.edits)
+    return restored_definitions.list_restored(text, after, edit.target.path, tree)
+
+
+def _check_edit(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> str:
     target = edit.target
     if len(edit.new_source) > MAX_SOURCE:
         return f"new source of {len(edit.new_source):,} characters; at most {MAX_SOURCE:,}"
@@ -126,21 +140,21 @@ def _check_edit(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
         return "no such target in the commit"
     if edit.new_source == target.source and not edit.imports:
         return "the new source equals the old one"
-    if not spans and functions.find_indentation(edit.new_source) != functions.find_indentation(
-        target.source
-    ):
+    old, new = map(functions.find_indentation, (target.source, edit.new_source))
+    if not spans and old != new:
         return "the new source starts at another indentation"
-    if reason := confusables.explain_gained(
-        target.source, "\n".join((*edit.imports, edit.new_source)), text
-    ):
+    gained = "\n".join((*edit.imports, edit.new_source))
+    if reason := confusables.explain_gained(target.source, gained, text):
         return reason
     if spans:
-        after = _splice_lines(edit, text, edits)
+        after = _splice_lines(edit, text, candidate.edits)
+        restored = _list_restored(edit, text, candidate, tree)
+        after = restored_definitions.drop_lines(after, restored)
         return line_targets.explain_refusal(target, text, after, edit.new_source)
     if edit.imports:
         imports.find_missing(text, edit.imports)
-    (old, _), (new, _) = _bodies(edit, text)
-    return _same_shape(target, old, new)
+    (was, _), (now, _) = _bodies(edit, text)
+    return _same_shape(target, was, now)
 
 
 def list_reaches(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
@@ -173,24 +187,23 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
         text = editing.text_of(tree, path)
         spans = edit.target.kind == line_targets.KIND
         place = capability_scan.Place(names, path, others=others)
-        fresh, known = (
-            _lines_reach(_splice_lines(edit, text, candidate.edits), text, place)
-            if spans
-            else _edit_reaches(edit, text, place)
-        )
-        history = fresh and candidate.undoes is not None and not spans
-        before = tree.former(path) if history else None
-        former = _former_facts(edit.target, before, names) if before else frozenset[str]()
+        after = _splice_lines(edit, text, candidate.edits) if spans else ""
+        reach = _lines_reach(after, text, place) if spans else _edit_reaches(edit, text, place)
+        fresh, known = reach
+        history = fresh and candidate.undoes is not None
+        own = _list_restored(edit, text, candidate, tree) if spans else (edit.target,)
+        facts = (_former_facts(one, tree, names) for one in own if history)
+        former = frozenset[str]().union(*facts)
         for fact in sorted(fresh):
             unclear = fact in former or capability_scan.is_unclear(fact, known)
             found[f"{name} {fact} again" if fact in former else f"{name} newly {fact}"] = unclear
     return found
 
 
-def _former_facts(target: Target, before: bytes, names: Names) -> frozenset[str]:
+def _former_facts(target: Target, tree: Tree, names: Names) -> frozenset[str]:
     """What a target reached for before the commits that are under test."""
     with contextlib.suppress(guard.SourceRejected):
-        text = guard.check_text(before)
+        text = guard.check_text(restored_definitions.read_former(target, tree))
         found = functions.index_targets(target.path, text)
         if old := functions.find_target(found, target.qualname, target.kind, target.nth):
             bound = bound_names.list_imports(ast.walk(guard.parse(text)))

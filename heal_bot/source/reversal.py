@@ -13,16 +13,20 @@ from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, line_targets, paths
 from heal_bot.source.bound_names import list_names
-from heal_bot.source.imports import find_missing, name_bound, split_imports
+from heal_bot.source.imports import name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.lost_entries import find_lost_entries
 from heal_bot.source.missed_places import find_missed_places
-from heal_bot.source.parsed_version import encode_lines, line_starts, parse_code
+from heal_bot.source.parsed_version import encode_lines, line_starts
 from heal_bot.source.renamed_variables import follow_renames
+from heal_bot.source.restored_definitions import (
+    place_definition,
+)
 from heal_bot.source.tree_diff import Part, align, compare_versions
 
 _WORD = re.compile(r"\w+")
+_IMPORTED = re.compile(r"\s*(?:import|from)\b|\s*\Z")
 _IMPORTS = ast.Import | ast.ImportFrom
 
 Piece = tuple[Target, Part]
@@ -116,86 +120,17 @@ class ReversedChange:
 
     def _imports(self, target: Target, sources: Mapping[Target, str]) -> tuple[str, ...]:
         """The lost imports of which a function uses a name, without those put back as lines."""
-        if target.kind == line_targets.KIND:
+        if _IMPORTED.match(sources[target]):
             return ()
         words = set(_WORD.findall(sources[target]))
         back = {
             line
             for one, source in sources.items()
-            if (one.path, one.kind) == (target.path, line_targets.KIND)
+            if (one.path, one.kind) == (target.path, line_targets.KIND) and _IMPORTED.match(source)
             for line in split_imports(guard.parse(source).body)
         }
         lost = self.imports.get(target.path, ())
         return tuple(line for line in lost if line not in back and name_bound(line) in words)
-
-
-def explain_refusal(edits: Iterable[Edit], files: Iterable[ChangedFile], sha: str) -> str:
-    """Why edits of others do not take back what a commit did to these files; '' where they do.
-
-    Each has to lead from the code of its target as the commit left it to what that was before.
-    """
-    known = {file.path: file for file in files}
-    for one in edits:
-        target = one.target
-        try:
-            file = known[target.path]
-            before, after = (guard.check_text(data) for data in (file.before, file.after))
-            put_back = (
-                _moves_lines(one, before, after)
-                if target.kind == line_targets.KIND
-                else [_version(target, text) for text in (before, after)]
-                == [_code(one.new_source), _code(target.source)]
-            ) and not find_missing(before, one.imports)
-        except (guard.SourceRejected, KeyError, SyntaxError):
-            put_back = False
-        if not put_back:
-            name = f"{target.path}::{target.qualname}"
-            return f"{name} is not put back as it was before {sha}; by hand: git revert {sha}"
-    return ""
-
-
-def explain_others(edits: Iterable[Edit], files: Sequence[ChangedFile], sha: str, most: int) -> str:
-    """Why more than `most` edits do not take back what a commit did; '' where fewer do not."""
-    refusals = [reason for one in edits if (reason := explain_refusal([one], files, sha))]
-    return refusals[0] if len(refusals) > most else ""
-
-
-def _moves_lines(one: Edit, before: str, after: str) -> bool:
-    """Whether lines are imports, of which those come that a commit took and those go it brought.
-
-    In a file that did not parse after it they are any lines, of which each stood there.
-    """
-    try:
-        guard.parse(after)
-    except guard.SourceRejected:
-        return one.target.source in after and one.new_source in before
-    new, old, was, now = map(guard.parse, (one.new_source, one.target.source, before, after))
-    if not all(isinstance(node, _IMPORTS) for node in (*new.body, *old.body)):
-        return False
-    come, gone, lost, brought = (
-        set(split_imports(a.body)) - set(split_imports(b.body))
-        for a, b in ((new, old), (old, new), (was, now), (now, was))
-    )
-    return come <= lost and gone <= brought
-
-
-def _version(target: Target, text: str) -> str:
-    """The code of a target in another version of its file; '' without it."""
-    found = find_version(target, text)
-    return _code(found.source) if found else ""
-
-
-def find_version(target: Target, text: str) -> Target | None:
-    """A target in another version of its file."""
-    targets = functions.index_targets(target.path, text)
-    return functions.find_target(targets, target.qualname, target.kind, target.nth)
-
-
-def _code(source: str) -> str:
-    """The tree of a target, in which comments, docstrings and layout are nothing."""
-    return ast.dump(
-        parse_code(f"if 1:\n{source}" if functions.find_indentation(source) else source)
-    )
 
 
 def brought_tests(files: Iterable[ChangedFile]) -> frozenset[str]:
@@ -254,8 +189,10 @@ def survey_change(tree: Tree, files: Iterable[ChangedFile]) -> ReversedChange:
                 text = data[one.start : one.end].decode("utf-8", "surrogatepass")
                 added.append((file.path, text))
         starts = line_starts(encode_lines(now))
-        for part in compare_versions(before, after, now):
-            places.extend(_placed(part, targets, starts))
+        for target, part in itertools.chain.from_iterable(
+            _placed(one, targets, starts) for one in compare_versions(before, after, now)
+        ):
+            places.append(place_definition(part, target, file.path, now) or (target, part))
         versions.append(FileVersions(file.path, before, after, now))
     return ReversedChange(
         tuple(places),

@@ -24,7 +24,7 @@ from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, 
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import count, list_some
 from heal_bot.ports import RunContext, Tree
-from heal_bot.source import edit, edit_recovery, patch_policy, reversal
+from heal_bot.source import edit, edit_recovery, patch_policy, reversal_check
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.final_check import confirm
@@ -106,13 +106,13 @@ def _check_reversal(context: RunContext, edits: Sequence[Edit], undoes: str) -> 
     files = _read_commit(context, undoes)
     if files is None:
         return f"commit {undoes} is not in the history"
-    return reversal.explain_others(edits, files, undoes, patch_policy.MAX_EDITS)
+    return reversal_check.explain_others(edits, files, undoes, patch_policy.MAX_EDITS)
 
 
 def _confirm_undone(context: RunContext, edits: Sequence[Edit], undoes: str) -> str | None:
     """The commit that is said to be undone, where one of the edits does; None asks for a guess."""
     files = _read_commit(context, undoes) if undoes else ()
-    known = any(not reversal.explain_refusal([one], files or (), undoes) for one in edits)
+    known = any(not reversal_check.explain_refusal([one], files or (), undoes) for one in edits)
     return undoes if known or not undoes else None
 
 

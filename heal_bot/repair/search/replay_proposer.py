@@ -10,7 +10,7 @@ from heal_bot.core.model import Candidate, Cost, Edit
 from heal_bot.core.outcome import OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import MENDING
 from heal_bot.ports import Brief, Recall, Tree
-from heal_bot.source import edit, edit_recovery, reversal
+from heal_bot.source import edit, edit_recovery, reversal_check
 from heal_bot.source.guard import SourceRejected
 
 # Who proposes what is no model's, or nobody knows whose.
@@ -93,9 +93,8 @@ def _undoes(record: OutcomeRecord, edits: Sequence[Edit], brief: Brief) -> str |
     """The commit that a patch takes back whole, if it broke tests here too and that is so."""
     sha = record.certificate.undoes if record.certificate else ""
     broke = (one for one in brief.regressions if one.bad_sha == sha)
-    return (
-        sha if any(not reversal.explain_refusal(edits, one.files, sha) for one in broke) else None
-    )
+    taken = any(not reversal_check.explain_refusal(edits, one.files, sha) for one in broke)
+    return sha if taken else None
 
 
 def _makers(record: OutcomeRecord, patch: PatchRecord, edits: Sequence[Edit]) -> dict[Edit, str]:

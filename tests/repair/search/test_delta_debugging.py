@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from heal_bot.core.model import Attempt, ChangedFile, Cluster, Failure, Regression, Spectrum
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    ChangedFile,
+    Cluster,
+    Failure,
+    Regression,
+    Spectrum,
+)
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import edit
-from heal_bot.source.reversal import explain_refusal, survey_change
+from heal_bot.source.edit_recovery import recover_edits
+from heal_bot.source.patch_policy import check_candidate
+from heal_bot.source.reversal import survey_change
+from heal_bot.source.reversal_check import explain_refusal
 from tests.fakes import ExecSession, FolderTree, quiet_run
 
 TEST, NEW = "tests/test_m.py::test_m", "tests/test_m.py::test_new"
@@ -39,13 +51,23 @@ def label(n):
 '''
 
 
+@dataclass(frozen=True)
+class KnownTree(FolderTree):
+    """A folder of which it is known what was in its files before."""
+
+    before: str = ""
+
+    def former(self, path: str) -> bytes:
+        return self.before.encode()
+
+
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
     title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (),
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     """Reversals of a commit that made `after`; a test that it brought executes the line `ran`."""
-    tree = FolderTree.of(tmp_path, {"m.py": now or after})
+    tree = KnownTree(FolderTree.of(tmp_path, {"m.py": now or after}).root, before=before)
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
     regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
     spectrum = Spectrum((("m.py", ran),), {NEW: 1})
@@ -105,6 +127,78 @@ def test_statements_come_and_go(tmp_path: Path, old: str, new: str) -> None:
     after = BEFORE.replace(old, new)
     _, texts, _, _ = _reversals(tmp_path, after, _clamps)
     assert texts == [BEFORE]
+
+
+SHAPES = """import math
+
+
+class Shape:
+    sides = 0
+
+    def name(self):
+        return type(self).__name__
+
+    def area(self):
+        return math.pi
+
+    def double(self):
+        return 2 * self.area()
+
+
+class Base(Shape):
+    def area(self):
+        return 1
+
+
+def total(shapes):
+    return sum(shape.area() for shape in shapes)
+
+
+def label(n):
+    return str(n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check"),
+    [
+        (("    def area(self):\n        return math.pi\n\n",), (), "Shape().double() > 6"),
+        (("def total(shapes):\n    return sum(shape.area() for shape in shapes)\n\n\n",), (),
+         "total([Base()]) == 1"),
+        (("    def name(self):\n        return type(self).__name__\n\n",), (),
+         "Base().name() == 'Base'"),
+        (("import math\n\n\n", "    def area(self):\n        return math.pi\n\n"), (),
+         "Shape().double() > 6"),
+        (("    def area(self):\n        return math.pi\n\n", "str(n)"), ("", "repr(n)"),
+         "Shape().double() > 6"),
+    ],
+    ids=["between", "of the module", "the first", "with its import", "and something else"],
+)  # fmt: skip
+def test_functions_that_are_gone_are_put_back(
+    tmp_path: Path, old: tuple[str, ...], new: tuple[str, ...], check: str
+) -> None:
+    after = expected = SHAPES
+    for place, one in enumerate(old):
+        after = after.replace(one, new[place] if new else "")
+        expected = expected.replace(one, new[place]) if new and new[place] else expected
+    (attempt,), texts, ledger, _ = _reversals(
+        tmp_path, after, lambda m: bool(eval(check, m)), before=SHAPES
+    )
+    assert [text.split() for text in texts] == [expected.split()]
+    files = ledger.regressions[0].files
+    assert explain_refusal(attempt.candidate.edits, files, "b" * 40) == ""
+    names = [one.target.qualname for one in attempt.candidate.edits]
+    assert recover_edits("m.py", after, texts[0], names) == attempt.candidate.edits
+    others = [ChangedFile("m.py", after.encode(), after.encode())]
+    assert "is not put back" in explain_refusal(attempt.candidate.edits, others, "b" * 40)
+
+
+def test_a_function_that_never_was_there_is_no_reversal(tmp_path: Path) -> None:
+    after = SHAPES.replace("    def area(self):\n        return math.pi\n\n", "")
+    tree = KnownTree(FolderTree.of(tmp_path, {"m.py": after}).root, before=after)
+    change = survey_change(tree, [ChangedFile("m.py", SHAPES.encode(), after.encode())])
+    back = Candidate(change.put_back(change.places), "history", "reversal", undoes="")
+    assert "more than imports" in check_candidate(back, tree)
 
 
 FIND = """def find(words, text):

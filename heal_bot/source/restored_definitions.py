@@ -1,0 +1,91 @@
+"""Functions that a commit took out of a file, put back beside those that are there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from heal_bot.core.model import Target
+from heal_bot.ports import Tree
+from heal_bot.source import functions, guard, line_targets
+from heal_bot.source.tree_diff import Part
+
+
+def place_definition(
+    part: Part, target: Target, path: str, text: str
+) -> tuple[Target, Part] | None:
+    """A part that puts a function before or after another one, as a change of the line beside it.
+
+    None for a part that belongs into the function, or is no function.
+    """
+    size = len(target.source.encode("utf-8", "surrogatepass"))
+    if part.start != part.end or part.start not in {0, size} or not _is_function(part, target):
+        return None
+    first = part.start == 0
+    line = target.first_line if first else target.last_line
+    beside = line_targets.make_target(path, text, line, line)
+    if beside is None:
+        return None
+    code = part.before.rstrip() + b"\n"
+    gap = b"\n" if part.before[:1].isspace() else b"\n\n"
+    at = 0 if first else len(beside.source.encode("utf-8", "surrogatepass"))
+    return beside, Part(at, at, code + gap if first else gap + code, atomic=True)
+
+
+def _is_function(part: Part, target: Target) -> bool:
+    """Whether a part is one function or more, and none inside another."""
+    source = part.before.decode("utf-8", "surrogatepass")
+    try:
+        body = guard.parse_part(source).body
+    except guard.SourceRejected:
+        return False
+    indented = functions.find_indentation(source)
+    if indented and len(body) == 1 and isinstance(body[0], ast.If):
+        body = body[0].body
+    beside = functions.find_indentation(target.source).startswith(indented)
+    return beside and all(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) for n in body)
+
+
+def find_added(text: str, after: str, path: str) -> tuple[Target, ...]:
+    """The functions that only the later text has, without those inside them.
+
+    None where one of the texts cannot be read.
+    """
+    known = {target.qualname for target in functions.read(path, text.encode())}
+    later = functions.read(path, after.encode()) if known else ()
+    fresh = [t for t in later if t.kind == "function" and t.qualname not in known]
+    names = {target.qualname for target in fresh}
+    return tuple(t for t in fresh if t.qualname.rpartition(".<locals>.")[0] not in names)
+
+
+def read_former(target: Target, tree: Tree) -> bytes:
+    """The file of a function before the commits under test, or before one took it away; or b""."""
+    former = tree.former(target.path) or b""
+    if _find(target, former):
+        return former
+    removal = tree.removal(target.path, target.qualname.rpartition(".")[2])
+    return removal.before if removal and _find(target, removal.before) else b""
+
+
+def list_restored(text: str, after: str, path: str, tree: Tree) -> tuple[Target, ...]:
+    """The functions that only the later text has, each as it was in the history of the file."""
+    added = find_added(text, after, path)
+    return tuple(one for one in added if is_restored(one, read_former(one, tree)))
+
+
+def is_restored(target: Target, former: bytes) -> bool:
+    """Whether a function has the code that it had in another version of its file."""
+    old = _find(target, former)
+    return old is not None and old.source.split() == target.source.split()
+
+
+def _find(target: Target, data: bytes) -> Target | None:
+    found = functions.read(target.path, data)
+    return functions.find_target(found, target.qualname, target.kind, target.nth)
+
+
+def drop_lines(text: str, targets: Sequence[Target]) -> str:
+    """A text without the lines of some of its functions."""
+    gone = {n for target in targets for n in range(target.first_line, target.last_line + 1)}
+    lines = functions.split_lines(text)
+    return "".join(line for number, line in enumerate(lines, 1) if number not in gone)
