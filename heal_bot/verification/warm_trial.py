@@ -19,9 +19,11 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import RunContext, Session
 
-# The guards of a search, not of the verdict: the cold run judges with the whole suite.
+# The guards of a search, not of the verdict: the cold run judges with the whole suite. The longer
+# that takes, the more a change that breaks a test there costs.
 _GUARDS = 200
 _GUARD_SECONDS = 2.0
+_GUARD_SHARE = 0.1
 
 
 def open_session(
@@ -49,10 +51,11 @@ def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
     chosen: list[str] = []
     spent, quickest = 0.0, next(iter(seconds.values()), 0.0)
+    most = max(_GUARD_SECONDS, _GUARD_SHARE * baseline.suite.seconds)
     for test in chain(_take_turns(watching), near):
-        if len(chosen) == _GUARDS or spent + quickest > _GUARD_SECONDS:
+        if len(chosen) == _GUARDS or spent + quickest > most:
             break
-        if spent + seconds[test] <= _GUARD_SECONDS:
+        if spent + seconds[test] <= most:
             chosen.append(test)
             spent += seconds[test]
     return tuple(chosen or [*watching, *near][:1])

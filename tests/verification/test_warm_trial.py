@@ -61,3 +61,10 @@ def test_what_takes_too_long_is_left_out_unless_nothing_else_is_there(
 ) -> None:
     found = _baseline(**{name: (took, 1) for name, took in zip("abc", seconds, strict=True)})
     assert sorted(_chosen(found, _cluster((1, 3)))) == chosen
+
+
+def test_guards_of_a_suite_that_takes_long_may_take_longer() -> None:
+    found = _baseline(first=(1.5, 0b001), other=(1.5, 0b110))
+    slow = replace(found, suite=replace(found.suite, seconds=60.0))
+    assert _chosen(found, _cluster((1, 3))) == ["first"]
+    assert _chosen(slow, _cluster((1, 3))) == ["first", "other"]
