@@ -85,9 +85,18 @@ class ReversedChange:
         found: set[str] = set()
         for path, text in self.added:
             found |= self._list_idle(path, text, chosen) - self._list_idle(path, text, ())
-        for one in self.put_back(chosen):
+        edits = self.put_back(chosen)
+        for one in edits:
             if one.target.kind != line_targets.KIND:
                 found |= _list_unused(one.new_source) - _list_unused(one.target.source)
+        gone = Counter(word for one in edits for word in _WORD.findall(one.target.source))
+        gone.subtract(word for one in edits for word in _WORD.findall(one.new_source))
+        for target in self.brought:
+            name = target.qualname.rpartition(".")[2]
+            uses = _WORD.findall(self.texts[target.path]).count(name)
+            uses -= _WORD.findall(target.source).count(name)
+            if name.startswith("_") and 0 < uses <= gone[name]:
+                found.add(name)
         return tuple(sorted(found))
 
     def select_new(

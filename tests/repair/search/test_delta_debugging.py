@@ -193,6 +193,16 @@ def test_functions_that_are_gone_are_put_back(
     assert "is not put back" in explain_refusal(attempt.candidate.edits, others, "b" * 40)
 
 
+def test_a_method_that_nothing_would_use_any_more_is_told(tmp_path: Path) -> None:
+    after = SHAPES.replace("return 2 * self.area()", "return self._twice(self.area())").replace(
+        "class Base", "    def _twice(self, n):\n        return n + 2\n\n\nclass Base"
+    )
+    (attempt,), _, _, _ = _reversals(
+        tmp_path, after, lambda m: bool(m["Shape"]().double() > 6), before=SHAPES
+    )
+    assert "leaves `_twice` unused in its file" in attempt.doubts
+
+
 def test_a_function_that_never_was_there_is_no_reversal(tmp_path: Path) -> None:
     after = SHAPES.replace("    def area(self):\n        return math.pi\n\n", "")
     tree = KnownTree(FolderTree.of(tmp_path, {"m.py": after}).root, before=after)
