@@ -70,7 +70,14 @@ def command(folder: Path, repo: Path, force: bool, attempt: int | None, pick: st
     elif attempt is not None:
         chosen = shared_options.select_attempt(record, attempt)
         _warn(chosen)
-        _write(_of_attempt(repo, chosen))
+        try:
+            _write(_of_attempt(repo, chosen))
+        except (DiffError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"attempt {attempt} cannot be applied: {error}; the bundle is about commit"
+                f" {record.request.base_sha[:12]}; heal-bot explain {folder} --attempt {attempt}"
+                " shows it"
+            ) from error
     elif record.patch is not None:
         _write(_of_patch(repo, record.patch, force))
     else:
@@ -136,18 +143,12 @@ def _of_patch(repo: Path, patch: PatchRecord, force: bool) -> Iterator[_Change]:
 
 def _of_attempt(repo: Path, attempt: AttemptRecord) -> Iterator[_Change]:
     """The files that an attempt changes, of which the bundle holds the diff alone."""
-    try:
-        for file in parse_diff(attempt.diff):
-            path = _plain(repo, file.path)
-            before = _read(path)
-            text = apply_diff(before.decode("utf-8", "surrogatepass"), file)
-            data = text.encode("utf-8", "surrogatepass")
-            yield _Change(path, file.path, None if data == before else data)
-    except (DiffError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"attempt {attempt.number} cannot be applied: {error}; heal-bot explain --attempt"
-            f" {attempt.number} shows it"
-        ) from error
+    for file in parse_diff(attempt.diff):
+        path = _plain(repo, file.path)
+        before = _read(path)
+        text = apply_diff(before.decode("utf-8", "surrogatepass"), file)
+        data = text.encode("utf-8", "surrogatepass")
+        yield _Change(path, file.path, None if data == before else data)
 
 
 def _plain(repo: Path, name: str) -> Path:

@@ -41,7 +41,7 @@ _UNHEALED = 4
 @click.option(
     "--python",
     type=click.Path(path_type=Path),
-    help="Interpreter or environment of the tests; by default $VIRTUAL_ENV or .venv.",
+    help="Interpreter or environment of the tests; by default $VIRTUAL_ENV, .venv or venv.",
 )
 @click.option("--python-version", metavar="3.N", help="Build a new environment with this Python.")
 @click.option(

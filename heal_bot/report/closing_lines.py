@@ -174,7 +174,7 @@ def _closest(record: OutcomeRecord, where: str) -> list[str]:
         lines.append(f"  take it: heal-bot apply --bundle {where} --attempt {attempt.number}")
     for other in list_alternatives(record)[:_ALTERNATIVES]:
         look = f"heal-bot explain {where} --attempt {other.number}"
-        lines.append(f"in its place, {one_line(other.reason, 200)} passes in the search: {look}")
+        lines.append(f"in its place, {one_line(other.reason, 200)} passes too, unconfirmed: {look}")
     return lines
 
 

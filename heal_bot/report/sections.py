@@ -133,7 +133,7 @@ def show_suggestion(record: OutcomeRecord, limit: int = 20_000) -> str:
         return ""
     parts = [f"This change {describe_suggestion(found)}", fence(found.diff, "diff", limit)]
     for other in list_alternatives(record)[:_DIFFS]:
-        parts.append(f"In its place, attempt {other.number} passes in the search:")
+        parts.append(f"In its place, attempt {other.number} passes too, unconfirmed:")
         parts.append(fence(shorten_diff(other.diff, _LINES), "diff", 4_000))
     return fold("Suggestion", "\n\n".join(parts))
 

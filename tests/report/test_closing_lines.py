@@ -56,12 +56,12 @@ def test_edits_that_pass_too_stand_beside_a_commit_that_would_go_back() -> None:
     first, other = data["attempts"][0], dict(data["attempts"][-1])
     other |= {"number": 3, "rationale": "`1` becomes `0`", "verdict": "fixed"}
     data["attempts"] = [first, data["attempts"][-1], other]
-    said = "in its place, `1` becomes `0` passes in the search: heal-bot explain out --attempt 3"
+    said = "in its place, `1` becomes `0` passes too, unconfirmed: heal-bot explain out --attempt 3"
     assert said not in closing_lines.render_closing(records.record(data), "out")
     data["suggestion"]["proposer"] = data["attempts"][1]["proposer"] = "history"
     found = records.record(data)
     assert said in closing_lines.render_closing(found, "out")
-    assert "In its place, attempt 3 passes in the search:" in sections.show_suggestion(found)
+    assert "In its place, attempt 3 passes too, unconfirmed:" in sections.show_suggestion(found)
 
 
 def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() -> None:

@@ -54,7 +54,7 @@ def _mention_smaller(reversal: Attempt, ledger: AttemptLog) -> Attempt:
         return reversal
     first = min(found, key=lambda one: one.candidate.prior)
     why = first.candidate.rationale.partition("\n")[0]
-    doubt = f"attempt {first.number} changes less, and passes in the search: {why}"
+    doubt = f"attempt {first.number} changes less, and passes too, unconfirmed: {why}"
     told = replace(reversal, doubts=(*reversal.doubts, doubt))
     ledger.weigh([told])
     return told

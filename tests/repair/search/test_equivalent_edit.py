@@ -148,7 +148,7 @@ def test_rules_look_at_what_the_commit_changed_and_brought() -> None:
 def test_few_calls_show_nothing_but_the_edit_is_named_beside_the_reversal(tmp_path: Path) -> None:
     found, ledger = _find(tmp_path, [RIGHT], calls=7)
     assert found is None
-    mentioned = f"attempt 2 changes less, and passes in the search: {RIGHT}"
+    mentioned = f"attempt 2 changes less, and passes too, unconfirmed: {RIGHT}"
     assert ledger.attempts[0].doubts[-1] == mentioned
 
 
