@@ -81,13 +81,9 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
 
 
 def _gained_globals(edit: Edit) -> frozenset[str]:
-    """The names that a target newly takes from its module; none where it is no whole statement.
-
-    Of lines all new words may be such names.
-    """
+    """The names that a target newly takes from its module; none where it is no whole statement."""
     if edit.target.kind == line_targets.KIND:
-        words = (frozenset(_WORD.findall(text)) for text in (edit.new_source, edit.target.source))
-        return next(words) - next(words)
+        return frozenset()
     old, new = (bound_names.find_globals(text) for text in (edit.target.source, edit.new_source))
     return new - old if new and old is not None else frozenset()
 
@@ -116,12 +112,15 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
     return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
 
 
-def _list_restored(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> tuple[Target, ...]:
-    """The functions that lines put back as they were, where the candidate takes a commit back."""
-    if edit.target.kind != line_targets.KIND or candidate.undoes is None:
-        return ()
+def _drop_restored(
+    edit: Edit, text: str, candidate: Candidate, tree: Tree
+) -> tuple[str, tuple[Target, ...]]:
+    """A file with lines changed but for the functions that come back as they were, and these."""
     after = _splice_lines(edit, text, candidate.edits)
-    return restored_definitions.list_restored(text, after, edit.target.path, tree)
+    if candidate.undoes is None:
+        return after, ()
+    restored = restored_definitions.list_restored(text, after, edit.target.path, tree)
+    return restored_definitions.drop_lines(after, restored), restored
 
 
 def _check_edit(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> str:
@@ -147,9 +146,7 @@ def _check_edit(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> str:
     if reason := confusables.explain_gained(target.source, gained, text):
         return reason
     if spans:
-        after = _splice_lines(edit, text, candidate.edits)
-        restored = _list_restored(edit, text, candidate, tree)
-        after = restored_definitions.drop_lines(after, restored)
+        after, _ = _drop_restored(edit, text, candidate, tree)
         return line_targets.explain_refusal(target, text, after, edit.new_source)
     if edit.imports:
         imports.find_missing(text, edit.imports)
@@ -187,13 +184,15 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
         text = editing.text_of(tree, path)
         spans = edit.target.kind == line_targets.KIND
         place = capability_scan.Place(names, path, others=others)
-        after = _splice_lines(edit, text, candidate.edits) if spans else ""
-        reach = _lines_reach(after, text, place) if spans else _edit_reaches(edit, text, place)
-        fresh, known = reach
-        history = fresh and candidate.undoes is not None
-        own = _list_restored(edit, text, candidate, tree) if spans else (edit.target,)
-        facts = (_former_facts(one, tree, names) for one in own if history)
-        former = frozenset[str]().union(*facts)
+        after, restored = _drop_restored(edit, text, candidate, tree) if spans else ("", ())
+        fresh, known = (
+            _lines_reach(after, text, place) if spans else _edit_reaches(edit, text, place)
+        )
+        for one in restored:
+            again = (f"{one.qualname} {fact} again" for fact in _former_facts(one, tree, names))
+            found |= dict.fromkeys(sorted(again), True)
+        history = fresh and candidate.undoes is not None and not spans
+        former = _former_facts(edit.target, tree, names) if history else frozenset[str]()
         for fact in sorted(fresh):
             unclear = fact in former or capability_scan.is_unclear(fact, known)
             found[f"{name} {fact} again" if fact in former else f"{name} newly {fact}"] = unclear
