@@ -82,8 +82,6 @@ def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
 
 def _gained_globals(edit: Edit) -> frozenset[str]:
     """The names that a target newly takes from its module; none where it is no whole statement."""
-    if edit.target.kind == line_targets.KIND:
-        return frozenset()
     old, new = (bound_names.find_globals(text) for text in (edit.target.source, edit.new_source))
     return new - old if new and old is not None else frozenset()
 
@@ -189,20 +187,21 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
             _lines_reach(after, text, place) if spans else _edit_reaches(edit, text, place)
         )
         for one in restored:
-            again = (f"{one.qualname} {fact} again" for fact in _former_facts(one, tree, names))
-            found |= dict.fromkeys(sorted(again), True)
+            facts = _former_facts(one, restored_definitions.read_former(one, tree), names)
+            found |= {f"{one.qualname} {fact} again": True for fact in sorted(facts)}
         history = fresh and candidate.undoes is not None and not spans
-        former = _former_facts(edit.target, tree, names) if history else frozenset[str]()
+        before = tree.former(path) if history else None
+        former = _former_facts(edit.target, before, names) if before else frozenset[str]()
         for fact in sorted(fresh):
             unclear = fact in former or capability_scan.is_unclear(fact, known)
             found[f"{name} {fact} again" if fact in former else f"{name} newly {fact}"] = unclear
     return found
 
 
-def _former_facts(target: Target, tree: Tree, names: Names) -> frozenset[str]:
+def _former_facts(target: Target, before: bytes, names: Names) -> frozenset[str]:
     """What a target reached for before the commits that are under test."""
     with contextlib.suppress(guard.SourceRejected):
-        text = guard.check_text(restored_definitions.read_former(target, tree))
+        text = guard.check_text(before)
         found = functions.index_targets(target.path, text)
         if old := functions.find_target(found, target.qualname, target.kind, target.nth):
             bound = bound_names.list_imports(ast.walk(guard.parse(text)))

@@ -76,7 +76,7 @@ def list_restored(text: str, after: str, path: str, tree: Tree) -> tuple[Target,
 def is_restored(target: Target, former: bytes) -> bool:
     """Whether a function has the code that it had in another version of its file."""
     old = _find(target, former)
-    return old is not None and old.source.split() == target.source.split()
+    return old is not None and old.source.rstrip() == target.source.rstrip()
 
 
 def _find(target: Target, data: bytes) -> Target | None:

@@ -55,7 +55,7 @@ def _moves_lines(one: Edit, before: str, after: str) -> bool:
         text = after.replace(one.target.source, one.new_source, 1)
         added = find_added(after, text, one.target.path)
         alike = (is_restored(target, before.encode()) for target in added)
-        if added and all(alike) and drop_lines(text, added).split() == after.split():
+        if added and all(alike) and _list_code(drop_lines(text, added)) == _list_code(after):
             return True
     try:
         guard.parse(after)
@@ -69,6 +69,11 @@ def _moves_lines(one: Edit, before: str, after: str) -> bool:
         for a, b in ((new, old), (old, new), (was, now), (now, was))
     )
     return come <= lost and gone <= brought
+
+
+def _list_code(text: str) -> list[str]:
+    """The lines of a text that are not blank."""
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _version(target: Target, text: str) -> str:
