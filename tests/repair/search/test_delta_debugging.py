@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -201,6 +201,21 @@ def test_a_method_that_nothing_would_use_any_more_is_told(tmp_path: Path) -> Non
         tmp_path, after, lambda m: bool(m["Shape"]().double() > 6), before=SHAPES
     )
     assert "leaves `_twice` unused in its file" in attempt.doubts
+
+
+def test_a_function_that_comes_back_with_other_white_space_is_refused(tmp_path: Path) -> None:
+    body = "    def sign(self, n):\n        if n < 0:\n            n = -n\n            n += 1\n"
+    before = SHAPES.replace("    def double", f"{body}        return n\n\n    def double")
+    tree = KnownTree(FolderTree.of(tmp_path, {"m.py": SHAPES}).root, before=before)
+    change = survey_change(tree, [ChangedFile("m.py", before.encode(), SHAPES.encode())])
+    back = Candidate(change.put_back(change.places), "history", "reversal", undoes="")
+    assert check_candidate(back, tree) == ""
+    (one,) = back.edits
+    moved = replace(one, new_source=one.new_source.replace("    n += 1", "n += 1"))
+    assert "more than imports" in check_candidate(replace(back, edits=(moved,)), tree)
+    files = [ChangedFile("m.py", before.encode(), SHAPES.encode())]
+    assert explain_refusal((one,), files, "b" * 40) == ""
+    assert "is not put back" in explain_refusal((moved,), files, "b" * 40)
 
 
 def test_a_function_that_never_was_there_is_no_reversal(tmp_path: Path) -> None:
