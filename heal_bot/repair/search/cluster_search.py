@@ -20,13 +20,17 @@ from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.equivalent_edit import search_history
 from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
 from heal_bot.repair.search.stopping_criteria import StoppingState
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 from heal_bot.source import patch_policy
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
 _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
-# The prior of a change that is as simple as another operator.
-_PLAIN = 2.2
+# Families whose changes are as simple as another operator.
+_PLAIN = frozenset(
+    ("comparison", "arithmetic operator", "augmented assignment", "boolean operator", "negation",
+     "boolean constant", "number", "off by one", "argument order", "variable", "method", "function")
+)  # fmt: skip
 # The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
 _LEFT = 4
 # Of the time left, what a proposer that streams may take while one that converses waits.
@@ -306,7 +310,9 @@ def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> boo
     """
     fixed, tests = len(attempt.verdict.fixed), len(cluster.failures)
     few_left = 2 * fixed > tests and tests - fixed <= max(1, tests // _LEFT)
-    most = few_left and not cut_short and attempt.candidate.prior <= _PLAIN
+    made = attempt.candidate
+    plain = made.proposer != TemplateProposer.name or made.family in _PLAIN
+    most = few_left and not cut_short and plain
     return most or _settles_a_kind(cluster, attempt)
 
 

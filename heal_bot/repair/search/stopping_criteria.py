@@ -14,7 +14,7 @@ from heal_bot.core.statuses import VerdictStatus
 _MORE = 200
 _MORE_SECONDS = 20.0
 _SHARE = 0.3
-_DEARER = 1.5
+_DEARER = 3.0
 _DEAR_ONES = 40
 # Candidates to go on for a full fix once a partial one stands by itself.
 _PATIENCE = 300

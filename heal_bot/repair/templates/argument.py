@@ -1,14 +1,16 @@
 """Arguments: `merge(b, a)` becomes `merge(a, b)`.
 
-Neighbours exchange (1.5; 2.2 at a distance), one drops (2.2), one is repeated from a parameter of
-the function itself (2.8), a keyword appears or changes (`reverse=True`, `key=`; 2.4).
+Two exchange, neighbours first, one drops, one is repeated from a parameter of the function itself,
+a keyword appears (`reverse=True`, `key=`), a name stands for a longer expression.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import combinations
 
+from heal_bot.repair.templates.change_tiers import Tier, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import last_name
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
@@ -40,8 +42,6 @@ _FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL")
 _BEFORE_FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3} | dict.fromkeys(
     ("match", "search", "fullmatch", "findall", "finditer"), 2
 )
-# What an attribute is read from, and the least that another expression costs.
-_READ_FROM, _LEAST = 3.4, 2.2
 # Arguments that are often a name in scope, and how many arguments come before them.
 _NAMED = {
     "deque": ("maxlen={}", 1), "split": ("{}", 0), "rsplit": ("{}", 0), "strip": ("{}", 0),
@@ -56,54 +56,51 @@ def exchanges(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.nodes:
         match node:
             case ast.Call(args=parts) if len(parts) > 1:
-                cost = 1.5
+                tier = Tier.USUAL
             case ast.Tuple(elts=parts) | ast.List(elts=parts) if 1 < len(parts) <= 8:
                 # Names that are bound in the wrong order show at once.
-                cost = 1.9 if isinstance(getattr(node, "ctx", None), ast.Load) else 2.4
-            case ast.Subscript(slice=ast.Slice(lower=ast.expr() as a, upper=ast.expr() as b)):
-                parts, cost = [a, b], 2.6
-            case ast.DictComp(key=key, value=value):
-                parts, cost = [key, value], 2.0
+                tier = Tier(not isinstance(node.ctx, ast.Load))
+            case (
+                ast.DictComp(key=ast.expr() as a, value=ast.expr() as b)
+                | ast.Subscript(slice=ast.Slice(lower=ast.expr() as a, upper=ast.expr() as b))
+            ):
+                parts, tier = [a, b], Tier.SELDOM
             case _:
                 continue
-        for i, one in enumerate(parts):
-            for j in range(i + 1, len(parts)):
-                other = parts[j]
-                first, second = site.segment(one), site.segment(other)
-                starred = any(isinstance(x, ast.Starred) for x in (one, other))
-                if first != second and not starred:
-                    line = site.line(node)
-                    why = says(f"{first}, {second}", f"{second}, {first}", line)
-                    here = site.put(one, site.text(other), 0)
-                    there = site.put(other, site.text(one), 0)
-                    dear = cost + (0.0 if j == i + 1 else 0.7)
-                    yield Mutation((*here.cuts, *there.cuts), dear, line, why)
+        line = site.line(node)
+        for (i, one), (j, other) in combinations(enumerate(parts), 2):
+            first, second = site.segment(one), site.segment(other)
+            if first != second and not any(isinstance(x, ast.Starred) for x in (one, other)):
+                why = says(f"{first}, {second}", f"{second}, {first}", line)
+                far = combine_tiers(tier, Tier(j > i + 1))
+                here = site.put(one, site.text(other), far)
+                there = site.put(other, site.text(one), far)
+                yield Mutation((*here.cuts, *there.cuts), far, line, why)
 
 
 def drops(scope: MutationContext) -> Iterator[Mutation]:
-    """An argument, keyword or element goes: 2.2 to 2.8."""
+    """An argument, keyword or element goes."""
     site = scope.site
     for node in site.nodes:
         match node:
             case ast.Call(args=args, keywords=keywords):
                 parts: list[ast.expr | ast.keyword] = [*args, *keywords]
-                cost = 2.2
+                tier = Tier.USUAL
             case ast.List(elts=elements) | ast.Set(elts=elements):
-                parts, cost = [*elements], 2.8
+                parts, tier = [*elements], Tier.SELDOM
             case _:
                 continue
         if len(parts) > 12 or (isinstance(node, ast.Set) and len(parts) < 2):
             continue
+        line = site.line(node)
         for at, part in enumerate(parts):
+            start, end = _start(scope, part), _end(scope, part)
+            gone = site.source[start:end].decode()
             if at + 1 < len(parts):
-                cut = TextEdit(_start(scope, part), _start(scope, parts[at + 1]), "")
+                end = _start(scope, parts[at + 1])
             elif at:
-                cut = TextEdit(_end(scope, parts[at - 1]), _end(scope, part), "")
-            else:
-                cut = TextEdit(_start(scope, part), _end(scope, part), "")
-            line = site.line(node)
-            gone = site.source[_start(scope, part) : _end(scope, part)].decode()
-            yield Mutation((cut,), cost, line, says(gone, "", line))
+                start = _end(scope, parts[at - 1])
+            yield Mutation((TextEdit(start, end, ""),), tier, line, says(gone, "", line))
 
 
 def _start(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
@@ -115,7 +112,7 @@ def _end(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
 
 
 def additions(scope: MutationContext) -> Iterator[Mutation]:
-    """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own: 2.4."""
+    """A usual further argument (`sorted(xs, reverse=True)`), or one of the function's own."""
     site = scope.site
     for node in site.each(ast.Call):
         yield from _passed_on(scope, node)
@@ -124,12 +121,12 @@ def additions(scope: MutationContext) -> Iterator[Mutation]:
         name = last_name(node.func)
         given = {k.arg for k in node.keywords}
         usual = [k for k in _KEYWORDS.get(name, ()) if k.partition("=")[0] not in given]
-        options = [(k, 2.4) for k in usual]
-        options += [(n, 3.0) for n in _missing(scope, node, name)]
-        options += [(f"flags=re.{flag}", 2.4) for flag in _FLAGS if _takes_flags(node, given)]
+        usual += [f"flags=re.{flag}" for flag in _FLAGS if _takes_flags(node, given)]
+        options = [(text, Tier.USUAL) for text in usual]
         options += _usual(scope, node, name)
-        for text, cost in options:
-            yield added(scope, node, text, cost)
+        options += [(text, Tier.SELDOM) for text in _missing(scope, node, name)]
+        for text, tier in options:
+            yield added(scope, node, text, tier)
 
 
 def _takes_flags(node: ast.Call, given: set[str | None]) -> bool:
@@ -140,20 +137,19 @@ def _takes_flags(node: ast.Call, given: set[str | None]) -> bool:
     return False
 
 
-def _usual(scope: MutationContext, node: ast.Call, name: str) -> Iterator[tuple[str, float]]:
+def _usual(scope: MutationContext, node: ast.Call, name: str) -> Iterator[tuple[str, Tier]]:
     """A name in scope for what a builtin may be given, one that is not read yet first."""
     text, position = _NAMED.get(name, ("", 0))
-    if not text or (len(node.args) > position) or node.keywords:
-        return
-    if len(node.args) < position and text == "{}":
+    count = len(node.args)
+    if not text or count > position or node.keywords or (count < position and text == "{}"):
         return
     own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     for found in (n for n in scope.visible(node) if n not in own):
-        yield text.format(found), 2.4 if found in scope.unused else 2.9
+        yield text.format(found), Tier(found not in scope.unused)
 
 
 def _passed_on(scope: MutationContext, node: ast.Call) -> Iterator[Mutation]:
-    """`*args` and `**kwargs` of a function around the call, when another star is passed on: 2.4."""
+    """`*args` and `**kwargs` of a function around the call, when another star is passed on."""
     if not any(isinstance(a, ast.Starred) for a in node.args) and not any(
         keyword.arg is None for keyword in node.keywords
     ):
@@ -162,9 +158,9 @@ def _passed_on(scope: MutationContext, node: ast.Call) -> Iterator[Mutation]:
     for function in [*functions, *scope.around.enclosing]:
         taken, named = function.args.vararg, function.args.kwarg
         if taken is not None and not any(isinstance(a, ast.Starred) for a in node.args):
-            yield added(scope, node, f"*{taken.arg}", 2.4)
+            yield added(scope, node, f"*{taken.arg}", Tier.USUAL)
         if named is not None and all(k.arg is not None for k in node.keywords):
-            yield added(scope, node, f"**{named.arg}", 2.4)
+            yield added(scope, node, f"**{named.arg}", Tier.USUAL)
 
 
 def _missing(scope: MutationContext, node: ast.Call, name: str) -> list[str]:
@@ -187,23 +183,19 @@ def _missing(scope: MutationContext, node: ast.Call, name: str) -> list[str]:
     return found
 
 
-def added(scope: MutationContext, node: ast.Call, text: str, cost: float) -> Mutation:
+def added(scope: MutationContext, node: ast.Call, text: str, tier: Tier) -> Mutation:
     """A further argument of a call, behind the positional ones or as a keyword."""
     site, line = scope.site, scope.site.line(node)
-    last: ast.expr | ast.keyword = node.func
-    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-    for part in parts:
-        if _end(scope, part) > _end(scope, last):
-            last = part
+    parts: list[ast.expr | ast.keyword] = [node.func, *node.args, *node.keywords]
+    last = max(parts, key=lambda part: _end(scope, part))
     why = f"the call on line {line} gets the argument `{text}`"
     if last is node.func:
         end = site.end(node) - 1
-        return Mutation((TextEdit(end, end, text),), cost, line, why)
+        return Mutation((TextEdit(end, end, text),), tier, line, why)
     if isinstance(last, ast.GeneratorExp) and site.end(last) == site.end(node):
         begin, end = site.start(last), site.end(last)
-        return Mutation(
-            (TextEdit(begin, begin, "("), TextEdit(end, end, f", {text})")), cost, line, why
-        )
+        cuts = TextEdit(begin, begin, "("), TextEdit(end, end, f", {text})")
+        return Mutation(cuts, tier, line, why)
     end = _end(scope, last)
     tail = site.source[end : site.end(node) - 1]
     if tail.lstrip().startswith(b")"):
@@ -211,39 +203,39 @@ def added(scope: MutationContext, node: ast.Call, text: str, cost: float) -> Mut
     positional = "=" not in text.partition("lambda")[0] and text[:2] != "**"
     if positional and node.keywords:
         first = _start(scope, node.keywords[0])
-        return Mutation((TextEdit(first, first, f"{text}, "),), cost, line, why)
-    return Mutation((TextEdit(end, end, f", {text}"),), cost, line, why)
+        return Mutation((TextEdit(first, first, f"{text}, "),), tier, line, why)
+    return Mutation((TextEdit(end, end, f", {text}"),), tier, line, why)
 
 
 def replaced(scope: MutationContext) -> Iterator[Mutation]:
-    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`, 2.8.
+    """An argument that is more than a name becomes a name in scope: `f(x[1:])` to `f(x)`.
 
     So does what an attribute is read from: `stay.begin.day` to `night.day`. A name that nothing
     reads is meant to be read somewhere.
     """
     site = scope.site
     for node in site.nodes:
-        if isinstance(node, ast.Name | ast.Constant | ast.Starred):
+        if isinstance(node, ast.Name | ast.Constant | ast.Starred | ast.Slice):
             continue
         place = site.places[node]
-        match place.parent:
-            case ast.Call() | ast.keyword() if place.field in {"args", "value"}:
-                cost = 2.7
-            case ast.Subscript() if place.field == "slice" and not isinstance(node, ast.Slice):
-                cost = 2.9
-            case ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp():
-                cost = 3.2
-            case ast.Attribute() if isinstance(node, ast.Attribute | ast.Subscript):
-                cost = _READ_FROM
+        match place.parent, place.field:
+            case (ast.Call(), "args") | (ast.keyword(), "value") | (ast.Subscript(), "slice"):
+                tier = Tier.USUAL
+            case (ast.Assign() | ast.Return() | ast.Compare() | ast.For() | ast.BinOp(), _):
+                tier = Tier.SELDOM
+            case ast.Attribute(), _ if isinstance(node, ast.Attribute | ast.Subscript):
+                tier = Tier.SELDOM
             case _:
                 continue
         if isinstance(getattr(node, "ctx", None), ast.Store):
             continue
         inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        read_from = isinstance(place.parent, ast.Attribute)
         for name in scope.visible(node):
-            meant = 0.9 if name in scope.idle else 0.5 if name in inside else 0.0
-            if cost != _READ_FROM or name in scope.idle or name in _looped(scope, node):
-                yield site.put(node, Text(name), max(_LEAST, cost - meant))
+            if name in scope.idle:
+                yield site.put(node, Text(name), Tier.USUAL)
+            elif not read_from or name in _looped(scope, node):
+                yield site.put(node, Text(name), combine_tiers(tier, Tier(name not in inside)))
 
 
 def _looped(scope: MutationContext, node: ast.AST) -> set[str]:

@@ -1,7 +1,7 @@
 """Arithmetic and bitwise operators: `a - b` becomes `a + b`, `n //= 2` becomes `n -= 2`.
 
-The usual mistakes cost 1.2 to 1.8 (`+` and `-`, `*` and `/`, `/` and `//`, `&` and `|`), the rest
-2.4 and more. Operands swap (`a - b` to `b - a`, 1.8) or drop (`a + 1` to `a`, 2.0).
+The usual mistakes come first: `+` and `-`, `*` and `/`, `/` and `//`, `&` and `|`. Operands swap
+(`a - b` to `b - a`) or drop (`a + 1` to `a`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import ast
 import re
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import (
     AND,
+    ATOM,
+    LAMBDA,
     OR,
     Mutation,
     Text,
     binary,
+    call,
     level,
     says,
 )
@@ -26,25 +30,23 @@ SIGN: dict[type[ast.operator], str] = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^", ast.MatMult: "@",
 }  # fmt: skip
-_OTHERS: dict[str, tuple[tuple[str, float], ...]] = {
-    "+": (("-", 1.2), ("*", 1.8), ("//", 2.8), ("%", 2.8), ("/", 2.8), ("|", 2.8), ("**", 3.2)),
-    "-": (("+", 1.2), ("*", 2.4), ("//", 2.6), ("%", 2.8), ("/", 2.6)),
-    "*": (("**", 1.6), ("+", 1.6), ("/", 1.7), ("//", 1.8), ("-", 2.6), ("%", 2.8)),
-    "/": (("//", 1.2), ("*", 1.6), ("%", 2.0), ("-", 2.6), ("+", 2.8)),
-    "//": (("/", 1.2), ("%", 1.3), ("*", 1.8), ("-", 2.4), ("+", 2.8), (">>", 3.2)),
-    "%": (("//", 1.3), ("/", 1.8), ("*", 2.6), ("-", 2.6), ("+", 2.8)),
-    "**": (("*", 1.4), ("+", 2.8), ("//", 2.8)),
-    "<<": ((">>", 1.2), ("*", 2.8)),
-    ">>": (("<<", 1.2), ("//", 2.8)),
-    "&": (("|", 1.2), ("^", 1.4), ("-", 2.4), ("and", 2.6)),
-    "|": (("&", 1.2), ("^", 1.4), ("+", 2.6), ("or", 2.6)),
-    "^": (("&", 1.2), ("|", 1.3), ("**", 1.8)),
-    "@": (("*", 1.6),),
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "+": ("-", "*", "//", "%", "/", "|", "**"),
+    "-": ("+", "*", "//", "/", "%"),
+    "*": ("**", "+", "/", "//", "-", "%"),
+    "/": ("//", "*", "%", "-", "+"),
+    "//": ("/", "%", "*", "-", "+", ">>"),
+    "%": ("//", "/", "*", "-", "+"),
+    "**": ("*", "+", "//"),
+    "<<": (">>", "*"),
+    ">>": ("<<", "//"),
+    "&": ("|", "^", "-", "and"),
+    "|": ("&", "^", "+", "or"),
+    "^": ("&", "|", "**"),
+    "@": ("*",),
 }
-_WITH_TEXT = {"*": (("%", 1.6),), "+": (("%", 2.4),), "/": (("%", 2.0),)}
 # A text that has a place for a value was meant to get one.
 _CONVERTS = re.compile(r"%[-#0 +]*[\d.]*[srdiufgexXc]")
-_MEANT, _LEAST = 0.6, 1.2
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -53,17 +55,13 @@ def _is_text(node: ast.expr) -> bool:
     )
 
 
-def _others(left: ast.expr, old: str) -> tuple[tuple[str, float], ...]:
+def _others(left: ast.expr, old: str) -> Iterator[tuple[str, Tier]]:
     """The operators that may stand for another one, by what is on the left."""
     if not _is_text(left):
-        return _OTHERS[old]
-    if (
-        isinstance(left, ast.Constant)
-        and isinstance(left.value, str)
-        and _CONVERTS.search(left.value)
-    ):
-        return tuple((new, max(_LEAST, cost - _MEANT)) for new, cost in _WITH_TEXT.get(old, ()))
-    return _WITH_TEXT.get(old, ())
+        yield from assign_tiers(_OTHERS[old])
+    elif old in {"*", "+", "/"}:
+        text = left.value if isinstance(left, ast.Constant) else None
+        yield "%", Tier(not (isinstance(text, str) and _CONVERTS.search(text)))
 
 
 def _plain(node: ast.expr) -> bool:
@@ -72,8 +70,8 @@ def _plain(node: ast.expr) -> bool:
 
 
 # What an assignment adds its value with; truth is not added up, `|=` keeps it a truth.
-_SUMS = (("+=", 2.4), ("-=", 3.2), ("*=", 3.2), ("|=", 3.8))
-_TRUTHS = (("|=", 2.6), ("&=", 3.0))
+_SUMS = ("+=", "-=", "*=", "|=")
+_TRUTHS = ("|=", "&=")
 
 
 def operators(scope: MutationContext) -> Iterator[Mutation]:
@@ -83,15 +81,15 @@ def operators(scope: MutationContext) -> Iterator[Mutation]:
         if _is_text(node.right):
             continue
         old, line = SIGN[type(node.op)], site.line(node)
-        for new, cost in _others(node.left, old):
+        for new, tier in _others(node.left, old):
             simple = _plain(node.left) and _plain(node.right)
             if simple and _weight(new) >= max(level(node), site.required(node)):
                 cut = site.operator(node.left, node.right, old, new)
                 if cut:
-                    yield Mutation((cut,), cost, line, says(old, new, line))
+                    yield Mutation((cut,), tier, line, says(old, new, line))
             else:
                 whole = binary(site.text(node.left), new, site.text(node.right))
-                yield site.put(node, whole, cost)
+                yield site.put(node, whole, tier)
 
 
 def _weight(sign: str) -> int:
@@ -103,45 +101,42 @@ def augmented(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     for node in site.each(ast.AugAssign):
         old, line = SIGN[type(node.op)], site.line(node)
-        others = [(new, cost) for new, cost in _OTHERS[old] if new not in {"and", "or"}]
-        for new, cost in others:
-            cut = site.operator(node.target, node.value, f"{old}=", f"{new}=")
+        others = [f"{new}=" for new in _OTHERS[old] if new not in {"and", "or"}]
+        for new, tier in assign_tiers((*others[:2], "=", *others[2:])):
+            cut = site.operator(node.target, node.value, f"{old}=", new)
             if cut:
-                yield Mutation((cut,), cost, line, says(f"{old}=", f"{new}=", line))
-        cut = site.operator(node.target, node.value, f"{old}=", "=")
-        if cut:
-            yield Mutation((cut,), 2.4, line, says(f"{old}=", "=", line))
+                yield Mutation((cut,), tier, line, says(f"{old}=", new, line))
 
 
 def accumulations(scope: MutationContext) -> Iterator[Mutation]:
-    """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`, 2.4 to 3.8."""
+    """`total = x` becomes `total += x` or `total = total + x`'s kin `max(total, x)`."""
     site = scope.site
     for node in site.statements:
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
                 line = site.line(node)
-                for new, cost in _TRUTHS if _is_truth(node.value) else _SUMS:
+                yield from _sticky(scope, node, target)
+                signs = _TRUTHS if _is_truth(node.value) else _SUMS
+                for new in signs:
                     cut = site.operator(target, node.value, "=", new)
                     if cut:
-                        yield Mutation((cut,), cost, line, says("=", new, line))
-                own, value = site.text(target), site.text(node.value)
+                        yield Mutation((cut,), Tier(new != signs[0]), line, says("=", new, line))
                 yield from _kept(scope, target, node.value)
-                yield from _sticky(scope, node, target)
                 for name in ("max", "min"):
-                    both = Text(f"{name}({own.code}, {value.at(1)})")
-                    yield site.put(node.value, both, 2.9)
+                    both = call(name, site.text(target), site.text(node.value))
+                    yield site.put(node.value, both, Tier.SELDOM)
 
 
 def _sticky(scope: MutationContext, node: ast.Assign, target: ast.expr) -> Iterator[Mutation]:
-    """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`, 2.4."""
+    """A flag stays set: `self.changed = k not in d` to `self.changed = self.changed or …`."""
     made = scope.site.function is not None and scope.site.function.name == "__init__"
     begins = made if isinstance(target, ast.Attribute) else scope.begins(node)
     if begins or not _is_truth(node.value):
         return
     had, new = scope.site.text(target), scope.site.text(node.value)
-    for word, own, cost in (("or", OR, 2.4), ("and", AND, 2.6)):
+    for word, own in (("or", OR), ("and", AND)):
         both = Text(f"{had.at(own)} {word} {new.at(own)}", own)
-        yield scope.site.put(node.value, both, cost)
+        yield scope.site.put(node.value, both, Tier.USUAL)
 
 
 def _is_truth(value: ast.expr) -> bool:
@@ -153,7 +148,7 @@ def _is_truth(value: ast.expr) -> bool:
 
 
 def _kept(scope: MutationContext, target: ast.expr, value: ast.expr) -> Iterator[Mutation]:
-    """What a key holds already counts too: `d[k] = n` to `d[k] = d.get(k, 0) + n`, 2.5."""
+    """What a key holds already counts too: `d[k] = n` to `d[k] = d.get(k, 0) + n`."""
     site = scope.site
     match target:
         case ast.Subscript(value=head, slice=ast.Name() | ast.Attribute() | ast.Constant() as key):
@@ -161,19 +156,19 @@ def _kept(scope: MutationContext, target: ast.expr, value: ast.expr) -> Iterator
                 return
             text = isinstance(value, ast.Constant) and isinstance(value.value, str)
             empty = {ast.List: "[]", ast.JoinedStr: '""'}.get(type(value), '""' if text else "0")
-            had = Text(f"{site.text(head).at(16)}.get({site.segment(key)}, {empty})")
-            yield site.put(value, binary(had, "+", site.text(value)), 2.5)
+            had = Text(f"{site.text(head).at(ATOM)}.get({site.segment(key)}, {empty})")
+            yield site.put(value, binary(had, "+", site.text(value)), Tier.USUAL)
             yield from _gathered(scope, target, value)
 
 
 def _gathered(scope: MutationContext, target: ast.Subscript, value: ast.expr) -> Iterator[Mutation]:
-    """A key keeps all its values: `d[k] = v` to `d.setdefault(k, []).append(v)`, 2.6."""
+    """A key keeps all its values: `d[k] = v` to `d.setdefault(k, []).append(v)`."""
     site, statement = scope.site, scope.site.places[value].statement
     if isinstance(statement, ast.Assign) and "\n" not in site.segment(statement):
-        head, key = site.text(target.value).at(16), site.segment(target.slice)
+        head, key = site.text(target.value).at(ATOM), site.segment(target.slice)
         for empty, taking in (("[]", "append"), ("set()", "add")):
-            made = f"{head}.setdefault({key}, {empty}).{taking}({site.text(value).at(1)})"
-            yield site.replace(statement, made, 2.6)
+            made = f"{head}.setdefault({key}, {empty}).{taking}({site.text(value).at(LAMBDA)})"
+            yield site.replace(statement, made, Tier.USUAL)
 
 
 def operands(scope: MutationContext) -> Iterator[Mutation]:
@@ -185,10 +180,9 @@ def operands(scope: MutationContext) -> Iterator[Mutation]:
         if sign in {"-", "/", "//", "%", "**", "<<", ">>"} or (
             sign == "+" and not _numeric(node.left) and not _numeric(node.right)
         ):
-            cost = 1.8 if sign != "+" else 2.4
-            yield site.put(node, binary(right, sign, left), cost)
-        yield site.put(node, left, 2.0)
-        yield site.put(node, right, 2.6)
+            yield site.put(node, binary(right, sign, left), Tier(sign == "+"))
+        yield site.put(node, left, Tier.USUAL)
+        yield site.put(node, right, Tier.SELDOM)
 
 
 def _numeric(node: ast.expr) -> bool:

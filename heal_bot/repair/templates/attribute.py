@@ -1,15 +1,15 @@
 """Attributes and methods: `items.append(x)` becomes `items.extend(x)`, `a.first` `a.last`.
 
-What is taken for each other costs 1.6 (methods that do nearly the same, opposites such as `left`
-and `right`), attributes of the same class 2.4 to 2.9 by how alike they are spelt.
+Usual is what is taken for each other (methods that do nearly the same, opposites such as `left`
+and `right`), and what the same class has that is spelled alike.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier, combine_tiers, is_spelled_alike
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit, says
 
@@ -67,39 +67,34 @@ _FAMILIES = (
 )
 
 
-def _relatives(name: str) -> list[str]:
-    found = (m for group in _FAMILIES if name in group for m in group if m != name)
-    return list(dict.fromkeys(found))
-
-
 def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another attribute or method on the same object."""
     site = scope.site
     used = {n.attr for n in site.each(ast.Attribute)}
     beside = _beside(scope, used)
+    methods = scope.around.methods
+    fields = [name for name in scope.around.attributes if name not in methods]
     for node in site.each(ast.Attribute):
         if isinstance(node.ctx, ast.Del):
             continue
         called = site.is_called(node)
-        options = dict.fromkeys(_relatives(node.attr), 1.6)
-        own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-        callables = set(scope.around.methods)
-        for name in scope.around.attributes if own else used:
-            if (name in callables) == called or not own:
-                alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
-                options.setdefault(name, (2.6 if own else 3.0) - 0.8 * alike)
-        for name in () if own or called else beside.get(node.attr, ()):
-            alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
-            options[name] = min(options.get(name, 9.0), 2.5 - 0.6 * alike)
-        if own and called:
-            for name in callables:
-                alike = SequenceMatcher(None, name.lower(), node.attr.lower()).ratio()
-                options.setdefault(name, 2.8 - 0.8 * alike)
+        relatives = (name for group in _FAMILIES if node.attr in group for name in group)
+        options = dict.fromkeys(relatives, Tier.USUAL)
+        if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
+            near: Iterable[str] = methods if called else fields
+            far: Iterable[str] = ()
+        else:
+            near = () if called else beside.get(node.attr, ())
+            far = sorted(used)
+        for tier, names in ((Tier.USUAL, near), (Tier.SELDOM, far)):
+            for name in names:
+                alike = Tier.USUAL if is_spelled_alike(name, node.attr) else Tier.SELDOM
+                options.setdefault(name, combine_tiers(tier, alike))
         options.pop(node.attr, None)
         end, line = site.end(node), site.line(node)
-        for name, cost in sorted(options.items()):
+        for name, tier in options.items():
             cut = TextEdit(end - len(node.attr.encode()), end, name)
-            yield Mutation((cut,), cost, line, says(f".{node.attr}", f".{name}", line))
+            yield Mutation((cut,), tier, line, says(f".{node.attr}", f".{name}", line))
 
 
 def _beside(scope: MutationContext, used: set[str]) -> dict[str, dict[str, None]]:

@@ -1,17 +1,19 @@
 """Boolean operators and negation: `a and b` becomes `a or b`, `if ready` becomes `if not ready`.
 
-The operator costs 1.3, a dropped operand 2.0, a negation 1.7. `not not x` is never written: the
-negation of a comparison turns its operator, that of a `not` drops it.
+`not not x` is never written: the negation of a comparison turns its operator, that of a `not`
+drops it.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, says
+from heal_bot.repair.templates.text_edits import AND, NOT, OR, Mutation, Text, binary, says
 
 
 def operators(scope: MutationContext) -> Iterator[Mutation]:
@@ -20,31 +22,27 @@ def operators(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.each(ast.BoolOp):
         old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         line = site.line(node)
-        pairs = list(zip(node.values, node.values[1:], strict=False))
+        pairs = list(pairwise(node.values))
         plain = not any(isinstance(v, ast.BoolOp | ast.IfExp | ast.Lambda) for v in node.values)
         if plain and site.required(node) < AND:
-            cuts = [site.operator(a, b, old, new) for a, b in pairs]
-            if all(cuts):
-                yield Mutation(tuple(c for c in cuts if c), 1.3, line, says(old, new, line))
-            if len(cuts) > 1:
-                for cut in cuts:
-                    if cut:
-                        yield Mutation((cut,), 2.0, line, says(old, new, line))
+            cuts = [c for a, b in pairs if (c := site.operator(a, b, old, new))]
+            if len(cuts) == len(pairs):
+                yield Mutation(tuple(cuts), Tier.USUAL, line, says(old, new, line))
+            for cut in cuts if len(pairs) > 1 else ():
+                yield Mutation((cut,), Tier.SELDOM, line, says(old, new, line))
         else:
-            yield site.put(node, _joined(site, node.values, new), 1.3)
+            yield site.put(node, _joined(site, node.values, new), Tier.USUAL)
 
 
 def dropped_operands(scope: MutationContext) -> Iterator[Mutation]:
-    """`a and b` becomes `a` or `b`: 2.0."""
+    """`a and b` becomes `a` or `b`."""
     site = scope.site
     for node in site.each(ast.BoolOp):
         word = "and" if isinstance(node.op, ast.And) else "or"
         for skipped in range(len(node.values)):
             rest = [v for i, v in enumerate(node.values) if i != skipped]
-            if len(rest) == 1:
-                yield site.put(node, site.text(rest[0]), 2.0)
-            else:
-                yield site.put(node, _joined(site, rest, word), 2.0)
+            left = _joined(site, rest, word) if len(rest) > 1 else site.text(rest[0])
+            yield site.put(node, left, Tier.USUAL)
 
 
 def _joined(site: TargetAst, operands: list[ast.expr], word: str) -> Text:
@@ -63,8 +61,7 @@ def negated(site: TargetAst, node: ast.expr) -> Text:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             opposite = _OPPOSITE.get(type(op))
             if opposite:
-                code = f"{site.text(left).at(7)} {opposite} {site.text(right).at(7)}"
-                return Text(code, 6)
+                return binary(site.text(left), opposite, site.text(right))
     return Text(f"not {site.text(node).at(NOT)}", NOT)
 
 
@@ -80,40 +77,39 @@ def negations(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.nodes:
         place = site.places[node]
         match place.parent:
-            case ast.If() | ast.While() | ast.IfExp() | ast.Assert() if place.field == "test":
-                cost = 1.7
-            case ast.BoolOp() | ast.comprehension() if place.field in {"values", "ifs"}:
-                cost = 1.9
-            case ast.UnaryOp(op=ast.Not()):
-                outer = place.parent
-                yield site.put(outer, site.text(node), 1.5)
+            case ast.UnaryOp(op=ast.Not()) as outer:
+                yield site.put(outer, site.text(node), Tier.USUAL)
                 continue
-            case ast.Return() | ast.Assign() if place.field == "value":
-                if not isinstance(node, ast.Compare | ast.BoolOp | ast.Call | ast.UnaryOp):
-                    continue
-                cost = 2.2 if not isinstance(node, ast.Call) else 3.0
-            case ast.Call(func=ast.Name(id="all" | "any" | "bool" | "sum")):
-                cost = 2.6
+            case ast.If() | ast.While() | ast.IfExp() | ast.Assert() if place.field == "test":
+                tier = Tier.USUAL
+            case ast.BoolOp() | ast.comprehension() if place.field in {"values", "ifs"}:
+                tier = Tier.USUAL
+            case ast.Call(func=ast.Name(id="all" | "any" | "bool" | "sum")) if (
+                place.field == "args"
+            ):
+                tier = Tier.SELDOM
             case ast.GeneratorExp() | ast.ListComp() if isinstance(node, ast.Compare):
-                cost = 2.2
+                tier = Tier.SELDOM
+            case ast.Return() | ast.Assign() if place.field == "value" and isinstance(
+                node, ast.Compare | ast.BoolOp | ast.Call | ast.UnaryOp
+            ):
+                tier = Tier.RARE if isinstance(node, ast.Call) else Tier.SELDOM
             case _:
                 continue
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            continue
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            continue
-        yield site.put(node, negated(site, node), cost)
+        match node:
+            case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[_]):
+                continue
+        yield site.put(node, negated(site, node), tier)
 
 
 def flipped_branches(scope: MutationContext) -> Iterator[Mutation]:
-    """`a if c else b` becomes `b if c else a`, or one of the two alone: 1.8 to 2.4."""
+    """`a if c else b` becomes `b if c else a`, or one of the two alone."""
     site = scope.site
-    for node in site.nodes:
-        if isinstance(node, ast.IfExp):
-            first, second = site.text(node.body), site.text(node.orelse)
-            here, there = site.put(node.body, second, 1.8), site.put(node.orelse, first, 1.8)
-            line = site.line(node)
-            why = f"the branches of the conditional on line {line} are exchanged"
-            yield Mutation((*here.cuts, *there.cuts), 1.8, line, why)
-            yield site.put(node, first, 2.4)
-            yield site.put(node, second, 2.4)
+    for node in site.each(ast.IfExp):
+        first, second, line = site.text(node.body), site.text(node.orelse), site.line(node)
+        here = site.put(node.body, second, Tier.USUAL)
+        there = site.put(node.orelse, first, Tier.USUAL)
+        why = f"the branches of the conditional on line {line} are exchanged"
+        yield Mutation((*here.cuts, *there.cuts), Tier.USUAL, line, why)
+        for branch in (first, second):
+            yield site.put(node, branch, Tier.SELDOM)

@@ -1,15 +1,15 @@
 """Functions: `min(xs)` becomes `max(xs)`, `any(...)` becomes `all(...)`.
 
-Functions taken for each other cost 1.5, callables of the same module 2.4 to 3.2 by spelling and
-by whether they take as many arguments.
+Usual are functions taken for each other, and those of the module that are spelled alike and take
+as many arguments.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, is_spelled_alike
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, Text
 from heal_bot.source.definitions import Function
@@ -31,46 +31,42 @@ _FAMILIES = (
     ("deque", "list"),
     ("dict", "OrderedDict", "defaultdict", "Counter"),
 )
+_TYPES = {"str", "int", "float", "list", "dict", "tuple", "set", "bool"}
 
 
 def swaps(scope: MutationContext) -> Iterator[Mutation]:
     """Another function for every called name."""
-    site = scope.site
+    site, known = scope.site, set(scope.around.globals())
     for node in site.each(ast.Name):
         if not isinstance(node.ctx, ast.Load):
             continue
-        place = site.places[node]
-        if not (isinstance(place.parent, ast.Call) and place.field == "func"):
-            group = {"str", "int", "float", "list", "dict", "tuple", "set", "bool"}
-            if node.id in group:
-                for name in sorted(group - {node.id}):
-                    yield site.put(node, Text(name), 2.4)
+        call = site.places[node].parent
+        if not (isinstance(call, ast.Call) and call.func is node):
+            for name in sorted(_TYPES - {node.id}) if node.id in _TYPES else ():
+                yield site.put(node, Text(name), Tier.SELDOM)
             continue
-        known = set(scope.around.globals())
         options = {
-            name: 1.5 + 0.1 * rank
+            name: tier
             for family in _FAMILIES
             if node.id in family
-            for rank, name in enumerate(n for n in family if n != node.id)
+            for name, tier in assign_tiers(n for n in family if n != node.id)
             if name in known or not name[0].isupper()
         }
         for name, function in scope.around.functions.items():
-            if name != node.id:
-                alike = SequenceMatcher(None, name, node.id).ratio()
-                options.setdefault(name, 2.6 - 0.8 * alike + _misfit(function, place.parent))
+            alike = Tier.USUAL if is_spelled_alike(name, node.id) else Tier.SELDOM
+            options.setdefault(name, alike if _fits(function, call) else Tier.RARE)
         for name in scope.around.imports:
-            if name != node.id:
-                alike = SequenceMatcher(None, name, node.id).ratio()
-                options.setdefault(name, 3.4 - 0.8 * alike)
-        for name, cost in options.items():
-            if name != node.id:
-                yield site.put(node, Text(name), cost)
+            alike = Tier.SELDOM if is_spelled_alike(name, node.id) else Tier.RARE
+            options.setdefault(name, alike)
+        options.pop(node.id, None)
+        for name, tier in options.items():
+            yield site.put(node, Text(name), tier)
 
 
-def _misfit(function: Function, call: ast.Call) -> float:
-    """0 when the call's positional arguments fit the function, else 1."""
+def _fits(function: Function, call: ast.Call) -> bool:
+    """Whether a function takes as many arguments as a call gives."""
     args = function.args
     most = len(args.posonlyargs) + len(args.args)
     least = most - len(args.defaults)
     fits = least <= len(call.args) + len(call.keywords) and len(call.args) <= most
-    return 0.0 if fits or args.vararg else 1.0
+    return fits or args.vararg is not None

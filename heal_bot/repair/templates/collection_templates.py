@@ -8,10 +8,11 @@ from dataclasses import replace
 from heal_bot.core.model import Attempt, Candidate
 from heal_bot.ports import Brief
 from heal_bot.repair.templates import import_repair, syntax_repair
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.source import edit, guard
 
 # Up to this a change is what the history tells, and not only likely.
-_KNOWN = 0.4
+_KNOWN = Tier.USUAL
 
 
 def candidates(brief: Brief, name: str) -> Iterator[Candidate]:
@@ -29,8 +30,8 @@ def candidates(brief: Brief, name: str) -> Iterator[Candidate]:
     else:
         family = "import"
         found = import_repair.repairs(brief.tree, target, text, failure)
-    for change, cost, why in sorted(found, key=lambda item: item[1]):
-        yield Candidate((change,), name, family, why, prior=cost)
+    for change, rarity, why in sorted(found, key=lambda item: item[1]):
+        yield Candidate((change,), name, family, why, prior=rarity)
 
 
 def ordered(fixes: Sequence[Attempt]) -> Iterator[Attempt]:

@@ -1,8 +1,8 @@
 """Constants: `limit = 10` becomes `limit = 9`, `"a"` becomes `"b"`, `True` becomes `False`.
 
-Integers step by one (1.3), turn to 0, 1, -1 or their negative, double or halve, or take a value
-that a failing test expects or a sibling uses (1.8 to 2.6). Text takes expected text, changes case
-or edges. Booleans flip (1.2). A constant may become a name in scope (2.6).
+Integers step by one, turn to 0, 1, -1 or their negative, double or halve, or take a value that a
+failing test expects or the function has elsewhere. Text takes expected text, changes case or
+edges. Booleans flip. A constant may become a name in scope.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.text_edits import Mutation, Text
+from heal_bot.repair.templates.text_edits import ATOM, AWAIT, UNARY, Mutation, Text
 
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
@@ -24,7 +25,7 @@ def _literal(value: object) -> Text:
     code = repr(value)
     if isinstance(value, str) and '"' not in value and "'" not in code[1:-1]:
         code = f'"{code[1:-1]}"'
-    return Text(code, 13 if negative else 15 if type(value) in {int, float} else 16)
+    return Text(code, UNARY if negative else AWAIT if type(value) in {int, float} else ATOM)
 
 
 def numbers(scope: MutationContext) -> Iterator[Mutation]:
@@ -33,46 +34,22 @@ def numbers(scope: MutationContext) -> Iterator[Mutation]:
     own = {n.value for n in site.each(ast.Constant) if type(n.value) is int}
     wanted = [*scope.evidence.of(int), *scope.evidence.of(float)]
     for node in site.each(ast.Constant):
-        if type(node.value) not in {int, float}:
-            continue
         value = node.value
-        if not isinstance(value, int | float):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             continue
-        if isinstance(site.places[node].parent, ast.UnaryOp):
-            yield from _signs(scope, node)
-        options: dict[object, float] = {}
+        near: tuple[object, ...]
         if isinstance(value, int):
-            near = {value + 1: 1.3, value - 1: 1.3, 0: 1.6, 1: 1.6, -value: 2.0, -1: 2.2, 2: 2.2,
-                    value * 2: 2.6, value // 2: 2.8, value * 10: 2.6, value // 10: 2.8,
-                    value + 2: 2.6, value - 2: 2.6}  # fmt: skip
-            for option, cost in near.items():
-                options.setdefault(option, cost)
-            for option in sorted(own):
-                options.setdefault(option, 2.4)
+            near = (value + 1, value - 1, 0, 1, -value, -1, 2, *sorted(own), *wanted, value * 2,
+                    value * 10, value + 2, value - 2, value // 2, value // 10)  # fmt: skip
         else:
-            beside = (
-                value + 1,
-                value - 1,
-                value * 10,
-                value / 10,
-                value * 2,
-                value / 2,
-                -value,
-                0.0,
-            )
-            for other in beside:
-                options.setdefault(other, 2.2)
-        for rank, expected in enumerate(wanted):
-            options.setdefault(expected, 2.6 + rank * 0.1)
-        for new, cost in options.items():
-            if new != value:
-                yield site.put(node, _literal(new), cost)
-
-
-def _signs(scope: MutationContext, node: ast.Constant) -> Iterator[Mutation]:
-    parent = scope.site.places[node].parent
-    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub):
-        yield scope.site.put(parent, scope.site.text(node), 1.6)
+            near = (value + 1, value - 1, *wanted, value * 10, value / 10, value * 2, value / 2,
+                    -value, 0.0)  # fmt: skip
+        options = dict.fromkeys(near)
+        for new, tier in assign_tiers(option for option in options if option != value):
+            yield site.put(node, _literal(new), tier)
+        parent = site.places[node].parent
+        if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub):
+            yield site.put(parent, site.text(node), Tier.USUAL)
 
 
 def booleans(scope: MutationContext) -> Iterator[Mutation]:
@@ -80,11 +57,11 @@ def booleans(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     for node in site.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            yield site.put(node, Text(str(not node.value)), 1.2)
-            yield site.put(node, Text("None"), 3.2)
+            yield site.put(node, Text(str(not node.value)), Tier.USUAL)
+            yield site.put(node, Text("None"), Tier.RARE)
         elif isinstance(node, ast.Constant) and node.value is None:
             for code in ("False", "True", "0", '""', "[]", "{}"):
-                yield site.put(node, Text(code), 3.0)
+                yield site.put(node, Text(code), Tier.RARE)
 
 
 def texts(scope: MutationContext) -> Iterator[Mutation]:
@@ -92,34 +69,29 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     own = [n.value for n in site.each(ast.Constant) if isinstance(n.value, str)]
     wanted = [t for t in scope.evidence.of(str) if isinstance(t, str)]
-    elsewhere = scope.around.texts
     for node in site.each(ast.Constant):
-        if not isinstance(node.value, str):
-            continue
         value = node.value
-        if len(value) > 200 or "\n" in site.segment(node):
+        if not isinstance(value, str) or len(value) > 200 or "\n" in site.segment(node):
             continue
-        options: dict[str, float] = {}
-        for other in own:
-            options.setdefault(other, 2.2)
-        for rank, other in enumerate(wanted):
-            options.setdefault(other, 2.2 + rank * 0.15)
+        likely = [*own]
         if len(value) > 2:
-            for other in get_close_matches(value, elsewhere, n=4, cutoff=0.75):
-                options.setdefault(other, 2.2)
+            likely += get_close_matches(value, scope.around.texts, n=4, cutoff=0.75)
         changes = (value[:-1], value[1:], value.strip(), value + " ", " " + value, value.lower(),
                    value.upper(), value.title(), "", " ")  # fmt: skip
         # Of a regular expression a character at the edge is seldom all that is wrong.
-        edge = 3.4 if "re" in scope.around.imports and _PART.search(value) else 2.2
-        for rank, other in enumerate(changes):
-            options.setdefault(other, edge + rank * 0.12)
-        for other in _padded(value) if _is_format(scope, node) else ():
-            options.setdefault(other, 2.6)
-        for other in _grown(value, wanted) if value else ():
-            options.setdefault(other, 2.8)
-        for code, cost in options.items():
-            if code != value:
-                yield site.put(node, _literal(code), cost)
+        is_pattern = "re" in scope.around.imports and _PART.search(value)
+        edge = Tier.RARE if is_pattern else Tier.USUAL
+        options = dict.fromkeys(likely, Tier.USUAL)
+        for other, tier in assign_tiers(wanted):
+            options.setdefault(other, tier)
+        for other, tier in assign_tiers(changes):
+            options.setdefault(other, combine_tiers(edge, tier))
+        padded = _padded(value) if _is_format(scope, node) else ()
+        for other in (*padded, *_grown(value, wanted)):
+            options.setdefault(other, Tier.SELDOM)
+        options.pop(value, None)
+        for code, tier in options.items():
+            yield site.put(node, _literal(code), tier)
 
 
 def _is_format(scope: MutationContext, node: ast.Constant) -> bool:
@@ -142,7 +114,7 @@ def _padded(value: str) -> Iterator[str]:
 
 
 def named(scope: MutationContext) -> Iterator[Mutation]:
-    """A constant becomes a name in scope, 2.6: `return 0` to `return total`."""
+    """A constant becomes a name in scope: `return 0` to `return total`."""
     site = scope.site
     kinds = {int: "number", float: "number", str: "text", bool: "boolean"}
     for node in site.each(ast.Constant):
@@ -150,13 +122,13 @@ def named(scope: MutationContext) -> Iterator[Mutation]:
         if isinstance(parent, ast.Expr | ast.UnaryOp | ast.Dict | ast.MatchValue):
             continue
         kind = kinds.get(type(node.value), "")
-        for rank, name in enumerate(scope.visible(node)):
+        for name in scope.visible(node):
             known = scope.kinds.get(name, set())
-            fits = 0.0 if kind in known else 0.4 if not known else 1.2
-            yield site.put(node, Text(name), 2.6 + fits + rank * 0.05)
+            tier = Tier.USUAL if kind in known else Tier.RARE if known else Tier.SELDOM
+            yield site.put(node, Text(name), tier)
         for name, value in scope.around.constants.items():
             if isinstance(value, ast.Constant) and type(value.value) is type(node.value):
-                yield site.put(node, Text(name), 3.4)
+                yield site.put(node, Text(name), Tier.SELDOM)
 
 
 def _grown(value: str, wanted: Iterable[str]) -> Iterator[str]:
@@ -165,7 +137,7 @@ def _grown(value: str, wanted: Iterable[str]) -> Iterator[str]:
     Long texts stay as they are, as do marks of a format.
     """
     marks = dict.fromkeys(c for t in wanted for c in t[:80] if not c.isalnum())
-    if len(value) <= 24:
+    if value and len(value) <= 24:
         for mark in list(marks)[:8]:
             yield value + mark
             yield mark + value

@@ -1,7 +1,7 @@
 """Values that may stand for one that is missing, the fitting kind first.
 
 `{}` where the value is used as a mapping or handed to a parameter that is, `0` where it is counted
-with, `""` where it is text; a default of another kind costs 0.8 more. Behaviour alone does not
+with, `""` where it is text; a default of another kind is less usual. Behaviour alone does not
 tell them apart: `dict("")` and `dict({})` are equal.
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import RESULTS, MutationContext, usage, value_kind
 from heal_bot.source.definitions import Function
 
 _TAKES = {"dict": "mapping", "sum": "sequence", "sorted": "sequence", "list": "sequence",
           "reversed": "sequence", "enumerate": "sequence"}  # fmt: skip
 _TYPES = {**RESULTS, "Mapping": "mapping"}
-_OTHER = 0.8
 
 
-def extra(scope: MutationContext, node: ast.expr, default: str) -> float:
-    """What a default costs beyond its rank: nothing where its kind fits or no kind shows."""
+def extra(scope: MutationContext, node: ast.expr, default: str) -> Tier:
+    """How unusual a default's kind is: usual where it fits or no kind shows."""
     wanted = _wanted(scope, node)
     kind = value_kind(ast.parse(default, mode="eval").body)
-    return _OTHER if wanted and kind and kind not in wanted else 0.0
+    return Tier.SELDOM if wanted and kind and kind not in wanted else Tier.USUAL
 
 
 def _wanted(scope: MutationContext, node: ast.expr) -> set[str]:

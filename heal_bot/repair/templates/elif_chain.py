@@ -1,15 +1,15 @@
-"""The branches of an `if` with `elif`: the one that a wider one hides moves before it, 2.2."""
+"""The branches of an `if` with `elif`: the one that a wider one hides moves before it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
-_MOVED = 2.2
 _LONGEST = 6
 
 
@@ -32,7 +32,7 @@ def orders(scope: MutationContext) -> Iterator[Mutation]:
                 cuts = tuple(TextEdit(*span, new) for span, old, new in pairs if old != new)
                 line = site.line(node)
                 why = f"`{texts[2 * at]}` is asked before `{texts[2 * to]}` on line {line}"
-                yield Mutation(cuts, _MOVED, line, why)
+                yield Mutation(cuts, Tier.USUAL, line, why)
 
 
 def _branches(site: TargetAst, node: ast.If) -> list[tuple[tuple[int, int], tuple[int, int]]]:

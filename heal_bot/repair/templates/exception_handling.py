@@ -1,8 +1,7 @@
 """What is raised and not caught: `except KeyError:` becomes `except ValueError:`.
 
-The type that a test failed with takes the place of a handler's (1.8) or joins it (2.0), and gives
-way to another one where a statement raises it (1.8 to 2.7); the
-statement that may raise it is tried, and the function left or the round skipped (2.8 to 3.6).
+The type that a test failed with takes the place of a handler's or joins it, and gives way to
+another one where a statement raises it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import replace
 
-from heal_bot.repair.templates.guard_clauses import leaves
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.statement_insertion import block
 from heal_bot.repair.templates.target_ast import last_name
-from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit
+from heal_bot.repair.templates.text_edits import Mutation, Text
 
 _NEVER = {"AssertionError", "Failed", "NameError", "UnboundLocalError", "SyntaxError",
           "RecursionError", "MemoryError", "Exception", "BaseException"}  # fmt: skip
@@ -32,7 +30,6 @@ _BASES = {
 # What code raises by itself, the most common first.
 _MEANT = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "AttributeError",
           "LookupError", "NotImplementedError", "OSError")  # fmt: skip
-_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 
 
 def _raised(scope: MutationContext) -> list[str]:
@@ -60,17 +57,17 @@ def handlers(scope: MutationContext) -> Iterator[Mutation]:
                 if handler.type is None or handler.type not in site.places:
                     continue
                 # A handler has no line of its own that tests execute; what it guards has.
-                line = max(map(site.line, node.body), key=lambda n: site.near(n) or 0.0)
-                yield replace(site.put(handler.type, Text(kind), 1.8), line=line)
+                line = max(map(site.line, node.body), key=lambda n: site.near(n) or 0)
+                yield replace(site.put(handler.type, Text(kind), Tier.USUAL), line=line)
                 old = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
                 both = ", ".join([*map(site.segment, old), kind])
-                yield replace(site.put(handler.type, Text(f"({both})"), 2.0), line=line)
+                yield replace(site.put(handler.type, Text(f"({both})"), Tier.USUAL), line=line)
 
 
 def raised(scope: MutationContext) -> Iterator[Mutation]:
     """What a statement raises, and tests failed with, becomes another type.
 
-    One that the module defines or the docstring names costs 1.8, a common one up to 2.7.
+    Most likely one that the module defines or the docstring names.
     """
     site = scope.site
     own = [name for name, made in scope.around.classes.items() if _is_exception(made)]
@@ -81,39 +78,11 @@ def raised(scope: MutationContext) -> Iterator[Mutation]:
                 kind.id in scope.evidence.kinds
             ):
                 others = [name for name in (*own, *_MEANT) if name != kind.id]
-            case _:
-                continue
-        for rank, name in enumerate(others):
-            near = name in own or name in told
-            yield site.put(kind, Text(name), 1.8 if near else 1.9 + 0.1 * min(rank, 8))
+                for name, tier in assign_tiers(others):
+                    near = name in own or name in told
+                    yield site.put(kind, Text(name), Tier.USUAL if near else tier)
 
 
 def _is_exception(made: ast.ClassDef) -> bool:
     """Whether a class is one by the names of its bases."""
     return any(last_name(base).endswith(("Error", "Exception")) for base in made.bases)
-
-
-def attempts(scope: MutationContext) -> Iterator[Mutation]:
-    """A simple statement is tried; what it raised ends the function, or the round of a loop."""
-    site = scope.site
-    kinds = _raised(scope)
-    for node in site.statements if kinds and site.function is not None else ():
-        span = site.whole(node)
-        code = site.segment(node)
-        calls = any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
-        if span is None or not isinstance(node, _SIMPLE) or "\n" in code or not calls:
-            continue
-        ways = [(way, more) for way, more in leaves(scope)[:10]]
-        if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
-            ways = [("continue", -0.2), ("break", 0.4), *ways]
-        if not isinstance(node, ast.Return):
-            ways.append(("pass", 0.2))
-        line = site.line(node)
-        for kind in kinds:
-            for way, more in ways:
-                lines = ("try:", f"\t{code}", f"except {kind}:", f"\t{way}")
-                text = block(site, lines, site.indent(node))
-                if not site.source[: span[1]].endswith(b"\n"):
-                    text = text.rstrip("\r\n")
-                why = f"line {line} is tried, and `{way}` follows on a {kind}"
-                yield Mutation((TextEdit(*span, text),), 3.0 + more, line, why)

@@ -1,4 +1,4 @@
-"""Templates per exception type: what usually ends this crash, 1.4 to 3.0.
+"""Templates per exception type: what usually ends this crash.
 
 KeyError: `d[k]` to `d.get(k)` (in `lookup`) or `if k in d:` around it. NameError: the closest name
 in scope. UnboundLocalError: the name gets a value first. ZeroDivisionError: `a / b if b else 0`.
@@ -15,12 +15,25 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.default_values import extra
 from heal_bot.repair.templates.guard_clauses import leaves
 from heal_bot.repair.templates.module_context import BUILTINS
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before, under
-from heal_bot.repair.templates.text_edits import AND, OR, Mutation, Text, TextEdit, call, says
+from heal_bot.repair.templates.text_edits import (
+    AND,
+    BIT_OR,
+    LAMBDA,
+    NOT,
+    OR,
+    TERNARY,
+    Mutation,
+    Text,
+    TextEdit,
+    call,
+    says,
+)
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
 _CHANGED = re.compile(r"(?:changed size|mutated|keys changed) during iteration")
@@ -30,22 +43,22 @@ _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
 def names(scope: MutationContext) -> Iterator[Mutation]:
     """An undefined name becomes the closest one in scope, or an attribute of the instance."""
     site, receiver = scope.site, scope.receiver()
-    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
+    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m)}
     for node in site.each(ast.Name):
         if node.id not in missing:
             continue
-        known = [*scope.visible(node), *scope.around.globals(), *sorted(BUILTINS)]
-        for rank, name in enumerate(get_close_matches(node.id, known, n=6, cutoff=0.5)):
-            if name != node.id:
-                yield site.put(node, Text(name), 1.4 + 0.1 * rank)
+        every = [*scope.visible(node), *scope.around.globals(), *sorted(BUILTINS)]
+        known = dict.fromkeys(name for name in every if name != node.id)
         if receiver and node.id in {*scope.around.attributes, *scope.around.methods}:
-            yield site.put(node, Text(f"{receiver}.{node.id}"), 1.4)
+            yield site.put(node, Text(f"{receiver}.{node.id}"), Tier.USUAL)
+        for name, tier in assign_tiers(get_close_matches(node.id, known)):
+            yield site.put(node, Text(name), tier)
 
 
 def attributes(scope: MutationContext) -> Iterator[Mutation]:
     """An absent attribute becomes the closest one that the module spells."""
     site = scope.site
-    missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m[:2000])}
+    missing = {a for m in scope.evidence.messages for a in _ABSENT.findall(m)}
     spelled = {n.attr for n in site.each(ast.Attribute)}
     methods = {m for kind in (str, list, dict, set) for m in dir(kind) if m[0] != "_"}
     module = {*scope.around.attributes, *scope.around.methods, *scope.around.spelled}
@@ -55,9 +68,9 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
         if node.attr not in missing:
             continue
         end, line = site.end(node), site.line(node)
-        for rank, name in enumerate(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
+        for name, tier in assign_tiers(get_close_matches(node.attr, known)):
             cut = TextEdit(end - len(node.attr.encode()), end, name)
-            yield Mutation((cut,), 1.4 + 0.1 * rank, line, says(f".{node.attr}", f".{name}", line))
+            yield Mutation((cut,), tier, line, says(f".{node.attr}", f".{name}", line))
         if none and isinstance(node.ctx, ast.Load):
             yield from _not_none(scope, node)
 
@@ -69,17 +82,16 @@ def _not_none(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]
     whole: ast.expr = node
     if isinstance(place.parent, ast.Call) and place.field == "func":
         whole = place.parent
+    yield from _tested(scope, node)
     if not isinstance(site.places[whole].parent, ast.Expr):
         head, code = site.text(node.value), site.text(whole)
-        for default in ("None", '""', "[]", "0", "False"):
-            made = Text(f"{code.at(3)} if {head.at(3)} else {default}", 2)
-            yield site.put(whole, made, 2.2)
-            made = Text(f"{code.at(3)} if {head.at(7)} is not None else {default}", 2)
-            yield site.put(whole, made, 2.3)
+        for test in (head.at(OR), f"{head.at(BIT_OR)} is not None"):
+            for default in ("None", '""', "[]", "0", "False"):
+                made = Text(f"{code.at(OR)} if {test} else {default}", TERNARY)
+                yield site.put(whole, made, Tier.SELDOM)
         if isinstance(node.value, ast.Name):
-            yield site.put(node.value, Text(f"({node.value.id} or '')"), 2.6)
-    yield from _tested(scope, node)
-    yield from _wrapped(scope, node, f"{site.segment(node.value)} is not None", 2.4)
+            yield site.put(node.value, Text(f"({node.value.id} or '')"), Tier.RARE)
+    yield from _wrapped(scope, node, f"{site.segment(node.value)} is not None")
 
 
 def _tested(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]:
@@ -89,11 +101,9 @@ def _tested(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]:
     test = next(tests, None)
     if isinstance(test, ast.expr):
         head, old = site.text(node.value), site.text(test)
-        unless = Text(f"{head.at(7)} is None or {old.at(OR)}", OR)
-        yield site.put(test, unless, 1.9)
-        only = Text(f"{head.at(7)} is not None and {old.at(AND)}", AND)
-        yield site.put(test, only, 2.0)
-        yield site.put(test, Text(f"{head.at(AND)} and {old.at(AND)}", AND), 2.1)
+        yield site.put(test, Text(f"{head.at(BIT_OR)} is None or {old.at(OR)}", OR), Tier.SELDOM)
+        for there in (f"{head.at(BIT_OR)} is not None", head.at(AND)):
+            yield site.put(test, Text(f"{there} and {old.at(AND)}", AND), Tier.SELDOM)
 
 
 def _is_test(scope: MutationContext, node: ast.AST) -> bool:
@@ -105,15 +115,12 @@ def _is_test(scope: MutationContext, node: ast.AST) -> bool:
     )
 
 
-def _wrapped(
-    scope: MutationContext, node: ast.expr, condition: str, cost: float
-) -> Iterator[Mutation]:
+def _wrapped(scope: MutationContext, node: ast.expr, condition: str) -> Iterator[Mutation]:
     """The statement of a node runs only under a condition."""
     site = scope.site
     statement = site.places[node].statement
-    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete)
-    if simple:
-        yield from under(site, statement, condition, cost)
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete):
+        yield from under(site, statement, condition, Tier.SELDOM)
 
 
 def _taken_before(scope: MutationContext, node: ast.expr, condition: str) -> Iterator[Mutation]:
@@ -122,7 +129,8 @@ def _taken_before(scope: MutationContext, node: ast.expr, condition: str) -> Ite
     statement = site.places[node].statement
     owner = site.places[statement].parent
     if isinstance(owner, ast.If) and statement in owner.orelse and "\n" not in condition:
-        yield site.put(owner.test, Text(f"{site.text(owner.test).at(OR)} or {condition}", OR), 1.9)
+        either = Text(f"{site.text(owner.test).at(OR)} or {condition}", OR)
+        yield site.put(owner.test, either, Tier.SELDOM)
 
 
 def keys(scope: MutationContext) -> Iterator[Mutation]:
@@ -132,16 +140,16 @@ def keys(scope: MutationContext) -> Iterator[Mutation]:
         match node:
             case ast.Subscript(value=value, slice=ast.Name() | ast.Constant() as key):
                 head, inner = site.segment(value), site.segment(key)
-                yield from _wrapped(scope, node, f"{inner} in {head}", 2.4)
                 yield from _taken_before(scope, node, f"{inner} not in {head}")
+                yield from _wrapped(scope, node, f"{inner} in {head}")
                 statement = site.places[node].statement
                 for code in ("0", "[]", "{}", "set()", '""', "None"):
                     line = f"{head}.setdefault({inner}, {code})"
-                    cost = 2.6 + extra(scope, node, code)
-                    yield from before(site, statement, (line,), cost)
-                for way, more in leaves(scope)[:6]:
+                    tier = combine_tiers(Tier.SELDOM, extra(scope, node, code))
+                    yield from before(site, statement, (line,), tier)
+                for way, _ in leaves(scope)[:6]:
                     lines = (f"if {inner} not in {head}:", f"\t{way}")
-                    yield from before(site, statement, lines, 2.8 + more)
+                    yield from before(site, statement, lines, Tier.RARE)
 
 
 def zeros(scope: MutationContext) -> Iterator[Mutation]:
@@ -153,28 +161,29 @@ def zeros(scope: MutationContext) -> Iterator[Mutation]:
                 if isinstance(right, ast.Constant):
                     continue
                 divisor, whole = site.text(right), site.text(node)
-                for rank, default in enumerate(("0", "0.0", "None", "1")):
-                    made = Text(f"{whole.at(3)} if {divisor.at(3)} else {default}", 2)
-                    yield site.put(node, made, 2.0 + 0.1 * rank)
-                yield site.put(right, call("max", divisor, Text("1")), 2.4)
+                for default in ("0", "0.0", "None", "1"):
+                    made = Text(f"{whole.at(OR)} if {divisor.at(OR)} else {default}", TERNARY)
+                    yield site.put(node, made, Tier.SELDOM)
+                statement = site.places[node].statement
                 for way, more in leaves(scope)[:8]:
-                    statement = site.places[node].statement
-                    for condition in (f"{divisor.at(7)} == 0", f"not {divisor.at(5)}"):
-                        yield from before(site, statement, (f"if {condition}:", f"\t{way}"),
-                                        2.2 + more)  # fmt: skip
+                    tier = combine_tiers(Tier.SELDOM, more)
+                    for condition in (f"{divisor.at(BIT_OR)} == 0", f"not {divisor.at(NOT)}"):
+                        lines = (f"if {condition}:", f"\t{way}")
+                        yield from before(site, statement, lines, tier)
+                yield site.put(right, call("max", divisor, Text("1")), Tier.SELDOM)
 
 
 def unbound(scope: MutationContext) -> Iterator[Mutation]:
     """A name that has no value on some path gets one before the first statement that may miss."""
     site = scope.site
-    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m[:2000])}
+    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m)}
     for name in sorted(missing):
-        for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
-            for anchor in site.body[:6]:
-                yield from before(site, anchor, (f"{name} = {code}",), 2.0)
         for word in ("global", "nonlocal"):
             for anchor in site.body[:1]:
-                yield from before(site, anchor, (f"{word} {name}",), 1.8)
+                yield from before(site, anchor, (f"{word} {name}",), Tier.USUAL)
+        for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
+            for anchor in site.body[:6]:
+                yield from before(site, anchor, (f"{name} = {code}",), Tier.SELDOM)
 
 
 def types(scope: MutationContext) -> Iterator[Mutation]:
@@ -188,15 +197,15 @@ def types(scope: MutationContext) -> Iterator[Mutation]:
             if isinstance(side, ast.Constant | ast.JoinedStr):
                 continue
             value = site.text(side)
-            for rank, name in enumerate(("str", "int", "float", "list", "tuple", "len")):
-                yield site.put(side, call(name, value), 1.8 + 0.1 * rank)
-            for default in ("0", '""', "[]"):
-                yield site.put(side, Text(f"({value.at(3)} or {default})"), 2.4)
+            for name, tier in assign_tiers(("str", "int", "float", "list", "tuple", "len")):
+                yield site.put(side, call(name, value), tier)
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-                yield site.put(side, Text(f"[{value.at(1)}]"), 2.0)
+                yield site.put(side, Text(f"[{value.at(LAMBDA)}]"), Tier.SELDOM)
+            for default in ("0", '""', "[]"):
+                yield site.put(side, Text(f"({value.at(OR)} or {default})"), Tier.SELDOM)
     for node in site.nodes:
         if isinstance(node, ast.Call) and not isinstance(site.places[node].parent, ast.Expr):
-            yield site.put(node, call("list", site.text(node)), 2.4)
+            yield site.put(node, call("list", site.text(node)), Tier.SELDOM)
 
 
 def iterators(scope: MutationContext) -> Iterator[Mutation]:
@@ -211,16 +220,16 @@ def iterators(scope: MutationContext) -> Iterator[Mutation]:
                     why = f"`{name}` gets the default {default} on line {site.line(node)}"
                     if isinstance(only, ast.GeneratorExp):
                         code = f"{name}({site.text(only).code}, {key}{default})"
-                        yield site.put(node, Text(code), 1.8)
+                        yield site.put(node, Text(code), Tier.USUAL)
                     else:
                         cut = TextEdit(end, end, f", {key}{default}")
-                        yield Mutation((cut,), 1.8, site.line(node), why)
+                        yield Mutation((cut,), Tier.USUAL, site.line(node), why)
 
 
 def changing(scope: MutationContext) -> Iterator[Mutation]:
     """What changes while it is gone through is copied first: `for k in d` to `for k in list(d)`."""
     site = scope.site
-    if not any(_CHANGED.search(message[:2000]) for message in scope.evidence.messages):
+    if not any(_CHANGED.search(message) for message in scope.evidence.messages):
         return
     for node in site.nodes:
         place = site.places[node]
@@ -228,7 +237,7 @@ def changing(scope: MutationContext) -> Iterator[Mutation]:
             getattr(place.parent, "is_async", False)
         )
         if place.field == "iter" and not waits:
-            yield site.put(node, call("list", site.text(node)), 1.4)
+            yield site.put(node, call("list", site.text(node)), Tier.USUAL)
 
 
 _BY_KIND: tuple[tuple[frozenset[str], Callable[[MutationContext], Iterator[Mutation]]], ...] = (

@@ -16,7 +16,9 @@ _LITERAL = re.compile(
 _EXPECTED = re.compile(r"(?:==|!=| is | in |<=|>=|<|>)\s*(.{1,200})")
 _NOT_RAISED = re.compile(r"DID NOT RAISE[^\n]{0,20}<class '([\w.]{1,80})'>")
 _NO_ITEMS = re.compile(r"== (\[\]|\{\}|\(\)|set\(\))(?!\S)")
-_MOST = 12
+# Of so many failures the first lines are read, and so many constants of each type kept.
+_FAILURES, _MOST = 20, 12
+_CHARACTERS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,14 @@ class FailureHints:
 
     def missing(self) -> tuple[str, ...]:
         """Exception types that tests waited for in vain, as pytest words it."""
-        found = (n for m in self.messages for n in _NOT_RAISED.findall(m[:1000]))
+        found = (n for m in self.messages for n in _NOT_RAISED.findall(m))
         return tuple(dict.fromkeys(_simple(name) for name in found))
 
 
 def literals(text: str) -> list[object]:
     """The constants written in a text, in order."""
     values: list[object] = []
-    for found in _LITERAL.findall(text[:20_000]):
+    for found in _LITERAL.findall(text):
         try:
             values.append(ast.literal_eval(found))
         except (ValueError, SyntaxError):
@@ -56,7 +58,7 @@ def with_examples(evidence: FailureHints, docstring: str) -> FailureHints:
     """The evidence with the results that the examples of a docstring show, after `>>> f(x)`."""
     shown: list[object] = []
     previous = ""
-    for line in docstring[:5000].splitlines():
+    for line in docstring[:_CHARACTERS].splitlines():
         if previous.startswith((">>> ", "... ")) and not line.strip().startswith((">>>", "...")):
             shown += literals(line)
         previous = line.strip()
@@ -71,11 +73,12 @@ def _simple(kind: str) -> str:
 
 def gather(failures: Iterable[Failure]) -> FailureHints:
     """Read kinds and constants from failure messages (clipped by whoever made them)."""
-    some = tuple(failures)[:20]
+    some = tuple(failures)[:_FAILURES]
+    messages = tuple(failure.message[:_CHARACTERS] for failure in some)
     right: list[object] = []
     rest: list[object] = []
-    for failure in some:
-        for line in failure.message[:3000].splitlines():
+    for message in messages:
+        for line in message.splitlines():
             for expected in _EXPECTED.findall(line):
                 right += literals(expected)
             rest += literals(line)
@@ -89,6 +92,5 @@ def gather(failures: Iterable[Failure]) -> FailureHints:
         if counted[type(value)] <= _MOST:
             kept.append(value)
     kinds = frozenset(_simple(f.kind) for f in some if f.kind)
-    messages = tuple(f.message for f in some)
-    empty = dict.fromkeys(n for m in messages for n in _NO_ITEMS.findall(m[:3000]))
+    empty = dict.fromkeys(n for m in messages for n in _NO_ITEMS.findall(m))
     return FailureHints(kinds, messages, tuple(kept), tuple(empty))

@@ -11,28 +11,27 @@ from difflib import get_close_matches
 from heal_bot.core.model import Edit, Failure, Target
 from heal_bot.ports import Tree
 from heal_bot.repair.templates import missing_import
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.failure_hints import gather
 from heal_bot.source import functions, guard, module_names, paths
 from heal_bot.source.definitions import Function
 
 _UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined")
-_LIKE = 0.6
-# What history says, what the same name says, what a likeness says.
-_TOLD, _SAME, _ALIKE = 0.2, 0.8, 1.4
-_Found = Iterator[tuple[str, float, str]]
+# What history says is usual, what the same name says seldom, what a likeness says rare.
+_Found = Iterator[tuple[str, Tier, str]]
 
 
 def repairs(
     tree: Tree, target: Target, text: str, failure: Failure
-) -> Iterator[tuple[Edit, float, str]]:
-    """Edits of the statement that asks, with their cost and why."""
+) -> Iterator[tuple[Edit, Tier, str]]:
+    """Edits of the statement that asks, with their tier and why."""
     module, name = module_names.find_missing(failure.message)
     node = _statement(target)
     if undefined := _UNDEFINED.search(failure.message):
         yield from _undefined(tree, target, text, undefined[1], failure)
     elif module and isinstance(node, ast.ImportFrom):
         found = _names(tree, module, name) if name else _modules(tree, module)
-        for other, cost, why in found:
+        for other, tier, why in found:
             new = (
                 _renamed(node, name, other, target, text)
                 if name and not other.startswith("from ")
@@ -41,17 +40,17 @@ def repairs(
                 else _from(node, module, other, target, tree)
             )
             if new:
-                yield Edit(target, new), cost, why
+                yield Edit(target, new), tier, why
     elif module and name:
-        for other, cost, why in _names(tree, module, name):
+        for other, tier, why in _names(tree, module, name):
             new = re.sub(rf"\.{name}\b", f".{other}", target.source)
             if new != target.source and not other.startswith("from "):
-                yield Edit(target, new), cost, why
+                yield Edit(target, new), tier, why
     elif module and isinstance(node, ast.Import):
-        for other, cost, why in _modules(tree, module):
+        for other, tier, why in _modules(tree, module):
             new = re.sub(rf"\b{re.escape(module)}\b(?= as )", other, target.source)
             if new != target.source:
-                yield Edit(target, new), cost, why
+                yield Edit(target, new), tier, why
 
 
 def _statement(target: Target) -> ast.stmt | None:
@@ -76,16 +75,16 @@ def _names(tree: Tree, module: str, name: str) -> _Found:
     since = f"commit {removal.sha[:12]} took `{name}` out of {path}" if removal else ""
     homes = [dotted for dotted, file in _sources(tree) if _defines(tree.read(file), name)]
     for home in homes:
-        yield f"from {home}", _TOLD if since else _SAME, f"`{name}` is in {home} now"
+        yield f"from {home}", Tier.USUAL if since else Tier.SELDOM, f"`{name}` is in {home} now"
     for other in sorted(fresh):
-        yield other, _TOLD, f"{since} and calls it `{other}`"
+        yield other, Tier.USUAL, f"{since} and calls it `{other}`"
     yield from _alike(module, name, now - fresh)
 
 
 def _alike(module: str, name: str, known: Iterable[str]) -> _Found:
     """Those of the names of a module that are like one, the likest first."""
-    for place, other in enumerate(get_close_matches(name, [*known], n=3, cutoff=_LIKE)):
-        yield other, _ALIKE + 0.3 * place, f"{module} has `{other}` and no `{name}`"
+    for other in get_close_matches(name, [*known]):
+        yield other, Tier.RARE, f"{module} has `{other}` and no `{name}`"
 
 
 def _modules(tree: Tree, module: str) -> _Found:
@@ -95,12 +94,16 @@ def _modules(tree: Tree, module: str) -> _Found:
     removal = tree.removal(f"{end}.py", "") or tree.removal(f"{end}/__init__.py", "")
     if removal and removal.moved in every.values():
         other = module_names.dotted_name(removal.moved, tree.paths())
-        yield other, _TOLD, f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}"
+        yield (
+            other,
+            Tier.USUAL,
+            f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}",
+        )
     last = module.rpartition(".")[2]
     for other in [m for m in every if m.rpartition(".")[2] == last and m != module]:
-        yield other, _SAME, f"{module} is not there, {other} is"
-    for other in get_close_matches(module, every, n=3, cutoff=0.75):
-        yield other, _ALIKE, f"{module} is not there, {other} is"
+        yield other, Tier.SELDOM, f"{module} is not there, {other} is"
+    for other in get_close_matches(module, every):
+        yield other, Tier.RARE, f"{module} is not there, {other} is"
 
 
 def _sources(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -191,15 +194,15 @@ def _written(node: ast.ImportFrom, other: str, target: Target, tree: Tree) -> st
 
 def _undefined(
     tree: Tree, target: Target, text: str, name: str, failure: Failure
-) -> Iterator[tuple[Edit, float, str]]:
+) -> Iterator[tuple[Edit, Tier, str]]:
     """The import that a name lacks, or the name that is meant."""
     for _, line in missing_import.lines(tree, target.path, gather([failure])):
-        yield Edit(target, target.source, (line,)), _SAME, f"`{line}` is missing"
+        yield Edit(target, target.source, (line,)), Tier.SELDOM, f"`{line}` is missing"
     for home in [dotted for dotted, path in _sources(tree) if _defines(tree.read(path), name)]:
         if home != module_names.dotted_name(target.path, tree.paths()):
             line = f"from {home} import {name}"
-            yield Edit(target, target.source, (line,)), _SAME + 0.1, f"`{line}` is missing"
+            yield Edit(target, target.source, (line,)), Tier.SELDOM, f"`{line}` is missing"
     known = module_names.find_bound(text) | set(dir(builtins))
-    for other in get_close_matches(name, known - {name}, n=3, cutoff=0.7):
+    for other in get_close_matches(name, known - {name}):
         new = re.sub(rf"\b{name}\b", other, target.source)
-        yield Edit(target, new), _ALIKE, f"`{name}` is not defined, `{other}` is"
+        yield Edit(target, new), Tier.RARE, f"`{name}` is not defined, `{other}` is"

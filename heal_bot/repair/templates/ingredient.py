@@ -1,8 +1,7 @@
 """Ingredients: an expression of the function, its class or its siblings stands in for another.
 
-`return self.total` becomes `return self.total - self.discount` because a sibling says so. An
-expression of the same function costs 3.4, of a sibling 4.0, a statement of a sibling 4.2, and
-3.2 where it is about an attribute that this method uses too.
+`return self.total` becomes `return self.total - self.discount` because a sibling says so. Of a
+sibling's statements those are usual that are about an attribute that this method uses too.
 """
 
 from __future__ import annotations
@@ -10,12 +9,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.module_context import BUILTINS
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.return_value import expressions
 from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import SUM, Mutation, Text, level
+from heal_bot.repair.templates.text_edits import (
+    AWAIT,
+    PRODUCT,
+    UNARY,
+    Mutation,
+    Text,
+    binary,
+    call,
+    level,
+)
 
 _VALUES = (ast.Attribute, ast.Call, ast.Compare, ast.BinOp, ast.BoolOp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Raise)
@@ -37,11 +46,9 @@ def own(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     texts = expressions(scope)
     for node in site.nodes:
-        if not _replaceable(site, node):
-            continue
-        simple = isinstance(node, ast.Name | ast.Constant)
-        for rank, text in enumerate(texts):
-            yield site.put(node, text, (3.4 if simple else 3.2) + 0.02 * rank)
+        if _replaceable(site, node):
+            for text, tier in assign_tiers(texts):
+                yield site.put(node, text, tier)
 
 
 def borrowed(scope: MutationContext) -> tuple[list[Text], list[str]]:
@@ -89,13 +96,13 @@ def siblings(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.nodes:
         if _replaceable(site, node):
             for text in texts:
-                yield site.put(node, text, 4.0)
+                yield site.put(node, text, Tier.SELDOM)
     used = _attributes(site.nodes)
     shared = {code for code in statements if used & _attributes(ast.walk(ast.parse(code)))}
     for anchor in site.statements:
         for code in statements:
             for put in (before, after):
-                yield from put(site, anchor, (code,), 3.2 if code in shared else 4.2)
+                yield from put(site, anchor, (code,), Tier(code not in shared))
 
 
 def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
@@ -110,7 +117,7 @@ def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def sums(scope: MutationContext) -> Iterator[Mutation]:
-    """A term is added or taken away, or a factor: `n` to `n - k`, 3.2 for numbers and 3.7."""
+    """A term is added or taken away, or a factor: `n` to `n - k`."""
     site = scope.site
     for node in site.nodes:
         if not _replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp | ast.Lambda):
@@ -118,24 +125,25 @@ def sums(scope: MutationContext) -> Iterator[Mutation]:
         if isinstance(node, ast.Constant) and not isinstance(node.value, int):
             continue
         value = site.text(node)
+        for code in ("-", "2 * "):
+            yield site.put(node, Text(f"{code}{value.at(UNARY)}", PRODUCT), Tier.USUAL)
         for name in scope.visible(node):
-            kinds = scope.kinds.get(name, set())
             if isinstance(node, ast.Name) and node.id == name:
                 continue
-            alike = 0.0 if "number" in kinds else 0.5 if not kinds else 0.9
-            yield site.put(node, Text(f"{value.at(SUM)} + {name}", SUM), 3.2 + alike)
-            yield site.put(node, Text(f"{value.at(SUM)} - {name}", SUM), 3.2 + alike)
-            yield site.put(node, Text(f"{value.at(12)} * {name}", 12), 3.6 + alike)
-            if "number" not in kinds:
-                yield site.put(node, Text(f"{name} + {value.at(12)}", SUM), 3.9 + alike)
+            other, number = Text(name), "number" in scope.kinds.get(name, set())
+            near = Tier(not number)
+            far = combine_tiers(near, Tier.SELDOM)
+            for sign in ("+", "-"):
+                yield site.put(node, binary(value, sign, other), near)
+            yield site.put(node, binary(value, "*", other), far)
             for word in ("max", "min"):
-                yield site.put(node, Text(f"{word}({value.at(1)}, {name})"), 3.6 + alike)
+                yield site.put(node, call(word, value, other), far)
+            if not number:
+                yield site.put(node, binary(other, "+", value), far)
             if isinstance(node, ast.Name | ast.Attribute):
-                yield site.put(node, Text(f"{value.at(3)} or {name}", 3), 3.9 + alike)
-        for code, cost in (("2 *", 3.2), ("-", 3.0)):
-            yield site.put(node, Text(f"{code} {value.at(13)}".replace("- ", "-"), 12), cost)
-        for sign, cost in (("** 2", 3.6), ("* 100", 3.8), ("% 2", 3.8), ("/ 100", 3.8),
-                           ("// 2", 3.6), ("/ 2", 3.6)):  # fmt: skip
-            yield site.put(node, Text(f"{value.at(15)} {sign}", 12), cost)
-        for word, constant in (("max", "0"), ("min", "0"), ("max", "1"), ("min", "1")):
-            yield site.put(node, Text(f"{word}({value.at(1)}, {constant})"), 3.6)
+                yield site.put(node, binary(value, "or", other), far)
+        for constant in ("0", "1"):
+            for word in ("max", "min"):
+                yield site.put(node, call(word, value, Text(constant)), Tier.SELDOM)
+        for sign in ("** 2", "// 2", "/ 2", "* 100", "% 2", "/ 100"):
+            yield site.put(node, Text(f"{value.at(AWAIT)} {sign}", PRODUCT), Tier.SELDOM)

@@ -1,7 +1,6 @@
 """Functions made in a loop that see its last round: `lambda x: x + i` gets `i=i`.
 
-1.9 for one, and for all of a loop at once; one of several alone, which leaves the others as they
-are, 3.4.
+All of a loop change at once; one of several alone, which leaves the others as they are, is rare.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import COMPREHENSIONS, MutationContext
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 from heal_bot.source.definitions import Function
-
-_COST, _ONE_OF_SEVERAL = 1.9, 3.4
 
 
 def closures(scope: MutationContext) -> Iterator[Mutation]:
@@ -30,11 +28,11 @@ def closures(scope: MutationContext) -> Iterator[Mutation]:
     for changes in found.values():
         if len(changes) > 1:
             cuts = tuple(cut for change in changes for cut in change.cuts)
-            warm = max(changes, key=lambda change: site.near(change.line) or 0.0)
+            warm = max(changes, key=lambda change: site.near(change.line) or 0)
             why = f"{len(changes)} functions keep the values of their round"
-            yield Mutation(cuts, _COST, warm.line, why)
+            yield Mutation(cuts, Tier.USUAL, warm.line, why)
         for change in changes:
-            yield replace(change, cost=_COST if len(changes) == 1 else _ONE_OF_SEVERAL)
+            yield replace(change, tier=Tier.USUAL if len(changes) == 1 else Tier.RARE)
 
 
 def _bound(
@@ -56,7 +54,7 @@ def _bound(
         return None
     line = site.line(node)
     why = f"the function on line {line} keeps `{cut.text.strip(' ,')}`"
-    return Mutation((cut,), _COST, line, why)
+    return Mutation((cut,), Tier.USUAL, line, why)
 
 
 def _looped(

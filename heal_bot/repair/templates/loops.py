@@ -1,7 +1,7 @@
 """Loops: the way of iterating, and what is missing after the last round.
 
-`for x in d` becomes `for x in d.items()` (2.0), a loop over a container runs over a copy (2.4),
-what the last round left is taken in (3.0 to 3.9).
+`for x in d` becomes `for x in d.items()`, a loop over a container runs over a copy, what the last
+round left is taken in.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.text_edits import Mutation, Text
+from heal_bot.repair.templates.text_edits import ATOM, LAMBDA, OR, Mutation, Text
 
 
 def iterables(scope: MutationContext) -> Iterator[Mutation]:
@@ -22,29 +23,25 @@ def iterables(scope: MutationContext) -> Iterator[Mutation]:
         if place.field != "iter":
             continue
         value, target = site.text(node), getattr(place.parent, "target", None)
-        head = value.at(16)
+        head = value.at(ATOM)
         pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
-        options = [(f"list({value.at(1)})", 2.4), (f"reversed({value.at(1)})", 2.4),
-                   (f"sorted({value.at(1)})", 2.3), (f"{head}[1:]", 3.3), (f"{head}[:-1]", 3.4),
-                   (f"range(len({value.at(1)}))", 2.6), (f"range({value.at(1)})", 2.4),
-                   (f"set({value.at(1)})", 3.0), (f"{head}[::-1]", 3.0),
-                   (f"{value.at(3)} or []", 3.0), (f"{head}.values()", 2.8),
-                   (f"{head}.split()", 3.0)]  # fmt: skip
-        if pair:
-            options += [(f"{head}.items()", 2.0), (f"enumerate({value.at(1)})", 2.0),
-                        (f"zip({value.at(1)}, {head}[1:])", 3.0)]  # fmt: skip
+        inner = value.at(LAMBDA)
+        options = [f"{head}.items()", f"enumerate({inner})"] if pair else []
+        options += [f"sorted({inner})", f"list({inner})", f"reversed({inner})", f"range({inner})",
+                    f"range(len({inner}))", f"{head}.values()", f"set({inner})", f"{head}[::-1]",
+                    f"{value.at(OR)} or []", f"{head}.split()"]  # fmt: skip
+        options += [f"zip({inner}, {head}[1:])"] if pair else []
+        for code, tier in assign_tiers([*options, f"{head}[1:]", f"{head}[:-1]"]):
+            yield site.put(node, Text(code, OR), tier)
         for name in scope.visible(node):
             kinds = scope.kinds.get(name, set())
             if name != value.code and ("number" in kinds or not kinds):
-                extra = 0.0 if kinds else 0.4
-                options += [(f"{head}[{name}:]", 2.6 + extra), (f"{head}[:{name}]", 2.7 + extra)]
-        for code, cost in options:
-            level = 3 if " or " in code else 16
-            yield site.put(node, Text(code, level), cost)
+                for code in (f"{head}[{name}:]", f"{head}[:{name}]"):
+                    yield site.put(node, Text(code), Tier.SELDOM if kinds else Tier.RARE)
 
 
 def flushes(scope: MutationContext) -> Iterator[Mutation]:
-    """After a loop its last state is taken in: `if current: result.append(current)`, 3.4."""
+    """After a loop its last state is taken in: `if current: result.append(current)`."""
     site = scope.site
     for node in site.statements:
         if not isinstance(node, ast.For | ast.While):
@@ -57,9 +54,9 @@ def flushes(scope: MutationContext) -> Iterator[Mutation]:
                     code = site.segment(inner)
                     if "\n" in code:
                         continue
-                    yield from after(site, node, (code,), 3.2)
                     yield from _remainders(scope, node, taking)
                     yield from _flushed(scope, node, inner, code)
+                    yield from after(site, node, (code,), Tier.USUAL)
                 case ast.Expr(value=ast.Yield(value=ast.expr())):
                     yield from _flushed(scope, node, inner, site.segment(inner))
 
@@ -70,10 +67,9 @@ def _flushed(
     """A statement of a loop after it, where there is something; most likely what it takes in."""
     own = {n.id for n in ast.walk(taken) if isinstance(n, ast.Name)}
     for name in scope.visible(loop)[:7] if "\n" not in code else ():
-        cost = 3.0 if name in own else 3.9
+        tier = Tier.USUAL if name in own else Tier.SELDOM
         for test in (name, f"{name} is not None"):
-            yield from after(scope.site, loop, (f"if {test}:", f"\t{code}"), cost)
-            cost += 0.2
+            yield from after(scope.site, loop, (f"if {test}:", f"\t{code}"), tier)
 
 
 def _remainders(
@@ -88,4 +84,4 @@ def _remainders(
     function = scope.site.segment(taking)
     for name in scope.visible(loop):
         if name in changed:
-            yield from after(scope.site, loop, (f"{function}({name})",), 3.0)
+            yield from after(scope.site, loop, (f"{function}({name})",), Tier.USUAL)

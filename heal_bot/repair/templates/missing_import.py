@@ -1,6 +1,6 @@
 """Missing imports: `NameError: name 'deque' is not defined` gets `from collections import deque`.
 
-A line that another module of the project has for the name costs 1.4, the standard library 1.5.
+A line that another module of the project has for the name comes before the standard library.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Tree
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation
@@ -48,7 +49,7 @@ def lines(tree: Tree, path: str, evidence: FailureHints) -> tuple[tuple[str, str
 
     `path` is the module that lacks them.
     """
-    missing = {name for message in evidence.messages for name in _UNDEFINED.findall(message[:2000])}
+    missing = {name for message in evidence.messages for name in _UNDEFINED.findall(message)}
     found: dict[tuple[str, str], None] = {}
     for name in sorted(missing):
         found.update(dict.fromkeys((name, line) for line in _elsewhere(tree, path, name)))
@@ -88,7 +89,5 @@ def imports(scope: MutationContext) -> Iterator[Mutation]:
     used = {n.id: n for n in reversed(site.nodes) if isinstance(n, ast.Name)}
     for name, line in scope.importable:
         if name in used and name not in {bound for bound, _, _ in scope.bindings}:
-            standard = line in (f"import {name}", f"from {_HOME.get(name)} import {name}")
-            cost = 1.5 if standard else 1.4
             why = f"`{line}` is missing"
-            yield Mutation((), cost, site.line(used[name]), why, (line,))
+            yield Mutation((), Tier.USUAL, site.line(used[name]), why, (line,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import before
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
@@ -26,10 +27,11 @@ def defaults(scope: MutationContext) -> Iterator[Mutation]:
         made = site.segment(default)
         if "\n" in made:
             continue
-        for put in before(site, first, (f"if {name} is None:", f"\t{name} = {made}"), 1.9):
+        lines = (f"if {name} is None:", f"\t{name} = {made}")
+        for put in before(site, first, lines, Tier.USUAL):
             signature = TextEdit(site.start(default), site.end(default), "None")
             why = f"each call without `{name}` makes its own `{made}`"
-            yield Mutation((signature, *put.cuts), 1.9, put.line, why)
+            yield Mutation((signature, *put.cuts), put.tier, put.line, why)
 
 
 def _mutable(value: ast.expr) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.target_ast import TargetAst
@@ -90,12 +91,12 @@ class MutationContext:
         names = {t.id for t in node.targets if isinstance(t, ast.Name)}
         return bool(names - {name for name, line, _ in self.bindings if line < node.lineno})
 
-    def clash(self, one: str, other: str) -> float:
-        """0 when two names are used alike, 0.4 when nothing is known, 1.6 when they differ."""
+    def clash(self, one: str, other: str) -> Tier:
+        """How unusual one name is for another: they are used alike, nothing is known, or not."""
         first, second = self.kinds.get(one, set()), self.kinds.get(other, set())
         if first and second:
-            return 0.0 if first & second else 1.6
-        return 0.4
+            return Tier.USUAL if first & second else Tier.RARE
+        return Tier.SELDOM
 
     def receiver(self) -> str | None:
         """The name of the instance or class in a method: its first parameter."""

@@ -2,8 +2,7 @@
 
 So is what a loop takes from until it is empty: `while todo: at = todo.pop()`.
 
-The missing statement costs 2.2 to 2.8, less than any other insertion, because such a value has no
-purpose as the code stands. A `pass` gives way to it.
+Such a value has no purpose as the code stands. A `pass` gives way to what fills it.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
@@ -23,25 +23,28 @@ _VALUES, _MOST = 6, 6
 
 
 def fills(scope: MutationContext) -> Iterator[Mutation]:
-    """Every statement's place, for every value visible there."""
+    """Every statement's place, those in loops first, for every value visible there."""
     site = scope.site
-    yield from _frozen(scope)
+    anchors = sorted(site.anchors, key=lambda anchor: not _is_looped(scope, anchor))
     for name, code in islice(_unfilled(scope), _MOST):
         beside = _beside(site, name)
-        for anchor in site.anchors:
+        for anchor in anchors:
             visible = scope.visible(anchor)
             if name not in visible:
                 continue
-            looped = any(isinstance(a, ast.For | ast.While) for a in scope.above(anchor))
             values = [value for value in visible if value != name][:_VALUES]
             values.sort(key=lambda value: value not in beside)
-            for rank, value in enumerate(values):
-                cost = 2.2 + 0.1 * rank + (0.0 if looped else 0.2)
+            for value, tier in assign_tiers(values):
                 if isinstance(anchor, ast.Pass):
-                    yield site.replace(anchor, code.format(value), cost)
+                    yield site.replace(anchor, code.format(value), tier)
                     continue
                 for put in (after, before):
-                    yield from put(site, anchor, (code.format(value),), cost)
+                    yield from put(site, anchor, (code.format(value),), tier)
+    yield from _frozen(scope)
+
+
+def _is_looped(scope: MutationContext, node: ast.stmt) -> bool:
+    return any(isinstance(a, ast.For | ast.While) for a in scope.above(node))
 
 
 def _unfilled(scope: MutationContext) -> Iterator[tuple[str, str]]:
@@ -131,7 +134,7 @@ def _frozen(scope: MutationContext) -> Iterator[Mutation]:
         for anchor in site.anchors:
             for name in (n for n in names if n in scope.visible(anchor)):
                 for put in (after, before):
-                    yield from put(site, anchor, (f"{code} = {name}",), 2.4)
+                    yield from put(site, anchor, (f"{code} = {name}",), Tier.USUAL)
 
 
 def _begun(scope: MutationContext) -> list[str]:

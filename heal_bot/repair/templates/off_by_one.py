@@ -1,7 +1,7 @@
 """Off by one: `range(n)` becomes `range(n + 1)`, `items[i]` becomes `items[i - 1]`.
 
-Bounds of `range`, slices, subscripts and comparisons cost 1.4 to 1.8, returned and assigned
-values 2.2, other numbers 2.8. Sums are folded: `n - 1` plus one is `n`, never `n - 1 + 1`.
+Usual in bounds of `range`, slices, subscripts and comparisons, seldom elsewhere. Sums are folded:
+`n - 1` plus one is `n`, never `n - 1 + 1`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, Text, binary
@@ -60,38 +61,34 @@ def _is_number(scope: MutationContext, node: ast.expr) -> bool | None:
     return True if kind == "number" else False if kind else None
 
 
-def _cost(scope: MutationContext, node: ast.expr) -> float | None:
-    """How dear a step of one is in the place of a node; None where it makes no sense."""
-    place = scope.site.places[node]
+def _tier(scope: MutationContext, node: ast.expr) -> Tier | None:
+    """How usual a step of one is in the place of a node; None where it makes no sense."""
+    place, known = scope.site.places[node], _is_number(scope, node)
+    if place.field == "func":
+        return None
     match place.parent:
-        case ast.Call(func=ast.Name(id="range")) if place.field != "func":
-            return 1.4
-        case ast.Slice():
-            return 1.6
-        case ast.Subscript() if place.field == "slice":
-            return 1.8 if _is_number(scope, node) is not False else None
+        case ast.Call(func=ast.Name(id="range")) | ast.Slice():
+            return Tier.USUAL
         case ast.Tuple() if isinstance(scope.site.places[place.parent].parent, ast.Subscript):
-            stored = isinstance(
-                scope.site.places[place.parent].statement, ast.Assign
-            ) and isinstance(
-                getattr(scope.site.places[place.parent].parent, "ctx", None), ast.Store
+            around = scope.site.places[place.parent]
+            stored = isinstance(getattr(around.parent, "ctx", None), ast.Store)
+            return (
+                Tier.SELDOM if stored and isinstance(around.statement, ast.Assign) else Tier.USUAL
             )
-            return 2.2 if stored else 1.8
-        case ast.Compare():
-            return 1.7 if _is_number(scope, node) is not False else None
-        case ast.Return() | ast.Assign() | ast.AugAssign() | ast.AnnAssign():
-            known = _is_number(scope, node)
-            return None if known is False else 2.2 if known else 2.7
+        case _ if known is False:
+            return None
+        case ast.Subscript() | ast.Compare() if place.field != "value":
+            return Tier.USUAL
         case ast.BinOp(op=ast.Add() | ast.Sub()):
             # The sum around it takes the step; inside it the same result would come twice.
             return None
         case ast.Call(func=ast.Name(id=name)) if name in _functions_around(scope, node):
-            return 1.6 if _is_number(scope, node) is not False and place.field == "args" else None
-        case ast.Call() | ast.BinOp() | ast.IfExp() | ast.keyword() | ast.Tuple() | ast.List():
-            if place.field == "func":
-                return None
-            known = _is_number(scope, node)
-            return 2.4 if known else 3.0 if known is None else None
+            return Tier.USUAL
+        case (
+            ast.Return() | ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Call()
+            | ast.BinOp() | ast.IfExp() | ast.keyword() | ast.Tuple() | ast.List()
+        ):  # fmt: skip
+            return Tier.SELDOM if known else Tier.RARE
     return None
 
 
@@ -106,8 +103,8 @@ def steps(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.nodes:
         if isinstance(node, _NEVER) or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             continue
-        cost = _cost(scope, node)
-        if cost is None or isinstance(node, ast.Constant):
+        tier = _tier(scope, node)
+        if tier is None or isinstance(node, ast.Constant):
             continue
         for step in (1, -1):
-            yield site.put(node, shifted(site, node, step), cost)
+            yield site.put(node, shifted(site, node, step), tier)

@@ -1,14 +1,15 @@
 """Missing statements: a `pass` becomes what its function seems to lack.
 
-`pass` becomes `self.reset()`, `count += 1`, `raise KeyError(name)` or a statement of a sibling,
-2.2 to 3.2.
+`pass` becomes `self.reset()`, `count += 1`, `raise KeyError(name)` or a statement of a sibling.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import permutations
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.ingredient import borrowed
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation
@@ -65,36 +66,40 @@ def passes(scope: MutationContext) -> Iterator[Mutation]:
     """Every `pass` that stands in a larger function becomes a statement."""
     site = scope.site
     for node in site.each(ast.Pass) if len(site.statements) > 1 else ():
-        options: dict[str, float] = {}
-        for rank, code in enumerate(raises(scope, node)):
-            options.setdefault(code, 2.2 + 0.1 * rank)
-        for name in scope.visible(node)[:8]:
-            kinds = scope.kinds.get(name, set())
-            if "number" in kinds or not kinds:
-                for code in (f"{name} += 1", f"{name} -= 1", f"{name} += 2"):
-                    options.setdefault(code, 2.4)
-            for other in scope.visible(node)[:8]:
-                if "sequence" in kinds and name != other:
-                    options.setdefault(f"{name}.append({other})", 2.5)
-                if "number" in kinds and name != other:
-                    options.setdefault(f"{name} += {other}", 2.7)
-        for rank, code in enumerate(borrowed(scope)[1]):
-            options.setdefault(code, 2.4 + 0.03 * rank)
-            if back := _taken_back(code):
-                options.setdefault(back, 2.4 + 0.03 * rank)
-        for rank, code in enumerate(calls(scope, node)):
-            options.setdefault(code, 2.4 + 0.02 * rank)
-        for other_statement in site.statements:
-            code = site.segment(other_statement)
-            simple = isinstance(other_statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise)
-            if simple and "\n" not in code and len(code) < 100:
-                options.setdefault(code, 2.5)
-                for rank, variant in enumerate(_about_others(scope, other_statement, node)):
-                    options.setdefault(variant, 2.6 + 0.05 * rank)
-        for code in ("continue", "break", "return"):
-            options.setdefault(code, 2.4)
-        for code, cost in options.items():
-            yield site.replace(node, code, cost)
+        options: dict[str, Tier] = {}
+        for code, tier in _instead(scope, node):
+            options.setdefault(code, tier)
+        for code, tier in options.items():
+            yield site.replace(node, code, tier)
+
+
+def _instead(scope: MutationContext, node: ast.Pass) -> Iterator[tuple[str, Tier]]:
+    """The statements that may stand for a `pass`."""
+    site, names = scope.site, scope.visible(node)[:8]
+    yield from assign_tiers(raises(scope, node))
+    for name in names:
+        if "number" in scope.kinds.get(name, {"number"}):
+            for step in ("+= 1", "-= 1", "+= 2"):
+                yield f"{name} {step}", Tier.USUAL
+    for code, tier in assign_tiers(borrowed(scope)[1]):
+        yield code, tier
+        if back := _taken_back(code):
+            yield back, tier
+    yield from assign_tiers(calls(scope, node))
+    for code in ("continue", "break", "return"):
+        yield code, Tier.USUAL
+    for other in site.statements:
+        code = site.segment(other)
+        simple = isinstance(other, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise)
+        if simple and "\n" not in code and len(code) < 100:
+            yield code, Tier.USUAL
+            yield from assign_tiers(_about_others(scope, other, node))
+    for name, value in permutations(names, 2):
+        kinds = scope.kinds.get(name, set())
+        if "sequence" in kinds:
+            yield f"{name}.append({value})", Tier.USUAL
+        if "number" in kinds:
+            yield f"{name} += {value}", Tier.SELDOM
 
 
 def _about_others(scope: MutationContext, statement: ast.stmt, place: ast.Pass) -> Iterator[str]:

@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
+from heal_bot.repair.templates.template_costs import load_costs
 from heal_bot.repair.templates.template_table import FAMILIES, Template
 from heal_bot.repair.templates.text_edits import Mutation
 
@@ -52,11 +54,13 @@ def order(
     A family is opened when its least cost comes up, so a search that ends early never pays for
     the dear families. One that a source is too odd for is left out there, and `skipped` is told.
     """
+    costs = load_costs()
     heap: list[tuple[float, int, MutationContext, float, Template, Mutation | None]] = []
     count = 0
     for scope, extra in scopes:
         for family in families:
-            heap.append((family.floor + extra, count, scope, extra, family, None))
+            least = costs.compute_cost(family.name, Tier.USUAL) + extra
+            heap.append((least, count, scope, extra, family, None))
             count += 1
     heapq.heapify(heap)
     while heap:
@@ -69,7 +73,7 @@ def order(
                 heat = _heat(scope, change)
                 if heat is None:
                     continue
-                total = change.cost + extra + heat
+                total = cost + costs.steps[change.tier] + heat
                 if total <= roof:
                     heapq.heappush(heap, (total, count, scope, extra, family, change))
                     count += 1

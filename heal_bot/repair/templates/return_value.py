@@ -1,8 +1,7 @@
 """Returned values: `return None` becomes `return result`.
 
-A constant of the kind that other paths return costs 2.0, a name in scope 2.3, an expression of
-the function 2.9, an empty container 2.6; whether a count is 0 or more costs 2.2 in the place of a
-constant.
+What other paths return is usual, and a name in scope; seldom a constant or another expression of
+the function. Where a constant says yes or no, whether a count is 0 or more is usual too.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
-from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import LAMBDA, OR, Mutation, Text, TextEdit, says
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
 _NOT_ALONE = (
@@ -42,49 +42,41 @@ def returns(scope: MutationContext) -> Iterator[Mutation]:
     kinds = {value_kind(p.value) for p in paths if p.value is not None} - {""}
     counts = {s.target.id for s in site.each(ast.AugAssign) if isinstance(s.target, ast.Name)}
     for path in paths:
-        options: dict[str, float] = {}
-        for other in paths:
-            if other is not path and other.value is not None:
-                options.setdefault(site.text(other.value).at(1), 2.2)
-        for name in scope.visible(path):
-            options.setdefault(name, 2.4)
-        for found in sorted(kinds):
-            if found in _EMPTY:
-                options.setdefault(_EMPTY[found], 2.2)
-        for value in scope.evidence.constants[:8]:
-            options.setdefault(repr(value), 3.0)
-        for code in ("None", "True", "False", "0", "1", "-1", "[]", '""', "{}", "()", "[[]]"):
-            options.setdefault(code, 2.8)
-        for text in expressions(scope):
-            options.setdefault(text.at(1), 3.2)
-        for name in scope.visible(path):
-            kind = scope.kinds.get(name, set())
-            if "sequence" in kind or not kind:
-                options.setdefault(f"len({name})", 3.4)
-                options.setdefault(f"not {name}", 3.2)
-                options.setdefault(f"sum({name})", 3.8)
-            if kinds == {"boolean"}:
-                counted = name in counts and isinstance(path.value, ast.Constant)
-                near = 0.5 if counted else 0.0
-                far = 0.0 if "number" in kind else 0.7
-                options.setdefault(f"not {name}", 2.8 - near)
-                options.setdefault(f"{name} == 0", 2.7 + far - near)
-                options.setdefault(f"{name} > 0", 3.0 + far - near)
-        for code, cost in options.items():
-            yield _returning(scope, path, code, cost)
+        names = scope.visible(path)
+        others = (p.value for p in paths if p is not path and p.value is not None)
+        empty = (_EMPTY[kind] for kind in sorted(kinds & _EMPTY.keys()))
+        usual = (*(site.text(other).at(LAMBDA) for other in others), *empty, *names)
+        options = dict.fromkeys(usual, Tier.USUAL)
+        for name in names if kinds == {"boolean"} else ():
+            plain = Tier(name not in counts or not isinstance(path.value, ast.Constant))
+            number = combine_tiers(plain, Tier("number" not in scope.kinds.get(name, set())))
+            options.setdefault(f"{name} == 0", number)
+            options.setdefault(f"not {name}", plain)
+            options.setdefault(f"{name} > 0", number)
+        seldom = ("None", "True", "False", "0", "1", "-1", "[]", '""', "{}", "()", "[[]]")
+        told = map(repr, scope.evidence.constants[:8])
+        for code in (*seldom, *told, *(text.at(LAMBDA) for text in expressions(scope))):
+            options.setdefault(code, Tier.SELDOM)
+        for name in names:
+            if "sequence" in (known := scope.kinds.get(name, set())) or not known:
+                options.setdefault(f"not {name}", Tier.SELDOM)
+                options.setdefault(f"len({name})", Tier.RARE)
+                options.setdefault(f"sum({name})", Tier.RARE)
+        for code, tier in options.items():
+            yield _returning(scope, path, code, tier)
         if path.value is not None and isinstance(path.value, ast.Name | ast.Attribute | ast.Call):
             value = site.text(path.value)
             for code in (f"len({value.code})", f"[{value.code}]", f"({value.code},)"):
-                yield site.put(path.value, Text(code), 3.0)
+                yield site.put(path.value, Text(code), Tier.SELDOM)
             for code in ("[]", "None", "0", '""', "{}"):
-                yield site.put(path.value, Text(f"{value.at(3)} or {code}", 3), 3.2)
+                yield site.put(path.value, Text(f"{value.at(OR)} or {code}", OR), Tier.SELDOM)
 
 
-def _returning(scope: MutationContext, path: ast.Return, code: str, cost: float) -> Mutation:
+def _returning(scope: MutationContext, path: ast.Return, code: str, tier: Tier) -> Mutation:
     site = scope.site
     if path.value is not None:
-        return site.put(path.value, Text(code), cost)
+        return site.put(path.value, Text(code), tier)
     end, line = site.end(path), site.line(path)
     return Mutation(
-        (TextEdit(end, end, f" {code}"),), cost, line, says("return", f"return {code}", line)
+        (TextEdit(end, end, f" {code}"),), tier, line, says("return", f"return {code}", line)
     )

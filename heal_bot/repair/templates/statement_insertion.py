@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.core.text import one_line
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import Mutation, TextEdit
 
@@ -27,7 +28,7 @@ def block(site: TargetAst, lines: tuple[str, ...], indent: str) -> str:
 
 
 def before(
-    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
+    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], tier: Tier
 ) -> Iterator[Mutation]:
     """The change that puts lines before a statement; none where that does not begin its line."""
     if not _begins(site, anchor):
@@ -35,11 +36,11 @@ def before(
     begin = site.line_start(anchor)
     text = block(site, lines, site.indent(anchor))
     why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
-    yield Mutation((TextEdit(begin, begin, text),), cost, site.line(anchor), why)
+    yield Mutation((TextEdit(begin, begin, text),), tier, site.line(anchor), why)
 
 
 def after(
-    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], cost: float
+    site: TargetAst, anchor: ast.stmt, lines: tuple[str, ...], tier: Tier
 ) -> Iterator[Mutation]:
     """The change that puts lines after a statement, at its indentation."""
     if not _begins(site, anchor):
@@ -53,10 +54,10 @@ def after(
             return
     else:
         at, text = len(site.source), end + text.removesuffix(end)
-    yield Mutation((TextEdit(at, at, text),), cost, site.line(anchor), why)
+    yield Mutation((TextEdit(at, at, text),), tier, site.line(anchor), why)
 
 
-def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> Iterator[Mutation]:
+def under(site: TargetAst, statement: ast.stmt, condition: str, tier: Tier) -> Iterator[Mutation]:
     """The change that runs a statement of one line only under a condition, its comment with it."""
     span, code = site.whole(statement), site.segment(statement)
     if span is None or "\n" in code or "\t" in code or "\n" in condition:
@@ -67,7 +68,7 @@ def under(site: TargetAst, statement: ast.stmt, condition: str, cost: float) -> 
         text = text.rstrip("\r\n")
     line = site.line(statement)
     why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
-    yield Mutation((TextEdit(*span, text),), cost, line, why)
+    yield Mutation((TextEdit(*span, text),), tier, line, why)
 
 
 def _begins(site: TargetAst, statement: ast.stmt) -> bool:

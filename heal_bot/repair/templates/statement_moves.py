@@ -1,9 +1,4 @@
-"""Statements moved, deleted, repeated: `return total` leaves the loop it stands in.
-
-A `return` moved out of a block costs 2.2, another statement 2.6; one deleted 2.8; one
-moved past its neighbour 2.8 (1.8 where it sets what that was to read); a copy of a statement
-elsewhere in the function 3.6.
-"""
+"""Statements moved, deleted, repeated: `return total` leaves the loop it stands in."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
+from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import (
     after,
@@ -41,9 +37,9 @@ def dedents(scope: MutationContext) -> Iterator[Mutation]:
         if otherwise and block is not otherwise:
             continue
         moved = outdented(site, span, step)
-        cost = 2.2 if isinstance(last, ast.Return) else 2.6
+        tier = Tier.USUAL if isinstance(last, ast.Return) else Tier.SELDOM
         why = f"`{named(site, last)}` on line {site.line(last)} leaves its block"
-        yield Mutation((TextEdit(*span, moved),), cost, site.line(last), why)
+        yield Mutation((TextEdit(*span, moved),), tier, site.line(last), why)
 
 
 def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
@@ -62,9 +58,9 @@ def deletions(scope: MutationContext) -> Iterator[Mutation]:
             line = site.line(node)
             why = f"`{named(site, node)}` on line {line} goes"
             if len(block) > 1:
-                yield Mutation((TextEdit(*span, ""),), 2.8, line, why)
+                yield Mutation((TextEdit(*span, ""),), Tier.USUAL, line, why)
             elif not isinstance(node, ast.Return):
-                yield site.replace(node, "pass", 3.2, why)
+                yield site.replace(node, "pass", Tier.USUAL, why)
             if isinstance(node, ast.If | ast.While) and not node.orelse:
                 yield from _unwrapped(site, node, span)
 
@@ -78,7 +74,7 @@ def _unwrapped(
     begin = site.starts[node.body[0].lineno - 1]
     kept = outdented(site, (begin, span[1]), step)
     why = f"the body of `{named(site, node)}` on line {site.line(node)} always runs"
-    yield Mutation((TextEdit(span[0], span[1], kept),), 3.0, site.line(node), why)
+    yield Mutation((TextEdit(span[0], span[1], kept),), Tier.USUAL, site.line(node), why)
 
 
 def exchanges(scope: MutationContext) -> Iterator[Mutation]:
@@ -97,12 +93,12 @@ def exchanges(scope: MutationContext) -> Iterator[Mutation]:
                 first, second = first.removesuffix("\n"), second + "\n"
             line = site.line(one)
             why = f"lines {line} and {site.line(other)} change places"
-            cost = 2.8 if not isinstance(other, ast.Return) else 3.4
-            cost = 1.8 if _overwrites(scope, one, other) else cost
+            tier = Tier.RARE if isinstance(other, ast.Return) else Tier.SELDOM
+            tier = Tier.USUAL if _overwrites(scope, one, other) else tier
             cuts = (TextEdit(*a, second), TextEdit(*b, first))
-            yield Mutation(cuts, cost, line, why)
+            yield Mutation(cuts, tier, line, why)
             if isinstance(one, _BLOCKS) != isinstance(other, _BLOCKS):
-                yield Mutation(cuts, 2.8, site.line(other), why)
+                yield Mutation(cuts, Tier.SELDOM, site.line(other), why)
 
 
 def _overwrites(scope: MutationContext, one: ast.stmt, other: ast.stmt) -> bool:
@@ -122,26 +118,23 @@ def _overwrites(scope: MutationContext, one: ast.stmt, other: ast.stmt) -> bool:
 
 
 def jumps(scope: MutationContext) -> Iterator[Mutation]:
-    """`break` becomes `continue`, `return` or `pass` and the other way round: 1.6 to 2.6."""
+    """`break` becomes `continue`, `return` or `pass` and the other way round."""
     site = scope.site
     words = {ast.Break: "break", ast.Continue: "continue", ast.Pass: "pass"}
     for node in site.statements:
         old = words.get(type(node))
-        if old is None:
-            continue
-        for new, cost in (("break", 1.6), ("continue", 1.6), ("pass", 2.4), ("return", 2.6)):
+        for new, tier in assign_tiers(("break", "continue", "pass", "return")) if old else ():
             if new != old:
-                yield site.replace(node, new, cost)
-    for node in site.statements:
-        match node:
-            case ast.Return() if any(isinstance(a, ast.For | ast.While) for a in scope.above(node)):
-                for new in ("continue", "break"):
-                    why = f"`{named(site, node)}` becomes `{new}` on line {site.line(node)}"
-                    yield site.replace(node, new, 2.8, why)
+                yield site.replace(node, new, tier)
+        if isinstance(node, ast.Return) and any(
+            isinstance(a, ast.For | ast.While) for a in scope.above(node)
+        ):
+            for new in ("continue", "break"):
+                yield site.replace(node, new, Tier.RARE)
 
 
 def copies(scope: MutationContext) -> Iterator[Mutation]:
-    """A simple statement of the function is repeated before or after another: 3.6."""
+    """A simple statement of the function is repeated before or after another."""
     site = scope.site
     simple: dict[str, ast.stmt] = {}
     for node in site.statements:
@@ -153,4 +146,4 @@ def copies(scope: MutationContext) -> Iterator[Mutation]:
         for anchor in site.statements:
             for put in (before, after):
                 if anchor is not origin:
-                    yield from put(site, anchor, (code,), 3.6)
+                    yield from put(site, anchor, (code,), Tier.USUAL)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.model import Edit
 from heal_bot.ports import Tree
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.source import edit as editing
 from heal_bot.source import functions, guard, line_targets
 
@@ -21,22 +22,20 @@ _MOST_PARSED = 1_500
 _MOST = 16
 # How many changes that get the parser further are followed.
 _FURTHER = 4
-# What a change costs that puts back a line as it was, at the end of the line, elsewhere.
-_KNOWN, _END, _ELSEWHERE = 0.2, 1.0, 1.6
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A change of one line, its cost and why; `line` is the one that does not parse after it."""
+    """A change of one line, its tier and why; `line` is the one that does not parse after it."""
 
     edit: Edit
-    price: float
+    tier: Tier
     why: str
     line: int = 0
 
 
-def repairs(tree: Tree, path: str, text: str, line: int) -> Iterator[tuple[Edit, float, str]]:
-    """Edits after which the file parses, the likeliest first, with their cost and why.
+def repairs(tree: Tree, path: str, text: str, line: int) -> Iterator[tuple[Edit, int, str]]:
+    """Edits after which the file parses, the likeliest first, with how unusual each is and why.
 
     Where no change of one line is enough, one that gets the parser further is followed by another.
     """
@@ -51,8 +50,8 @@ def repairs(tree: Tree, path: str, text: str, line: int) -> Iterator[tuple[Edit,
             for other in _tried(path, editing.splice(text, [one.edit]), one.line, known)
             if not other.line
         ]
-    ranked = [(sum(change.price for change in made), made) for made in found]
-    for price, made in sorted(ranked, key=lambda item: item[0])[:_MOST]:
+    ranked = [(sum(change.tier for change in made), made) for made in found]
+    for rarity, made in sorted(ranked, key=lambda item: item[0])[:_MOST]:
         after = text
         for change in made:
             after = editing.splice(after, [change.edit])
@@ -60,7 +59,7 @@ def repairs(tree: Tree, path: str, text: str, line: int) -> Iterator[tuple[Edit,
         first, last = min(places), max(places)
         new = functions.split_lines(after.removeprefix("\ufeff"))[first - 1 : last]
         if target := line_targets.make_target(path, text, first, last):
-            yield Edit(target, "".join(new)), price, " and ".join(one.why for one in made)
+            yield Edit(target, "".join(new)), rarity, " and ".join(one.why for one in made)
 
 
 def _tried(path: str, text: str, line: int, known: Collection[str]) -> list[_Change]:
@@ -69,11 +68,11 @@ def _tried(path: str, text: str, line: int, known: Collection[str]) -> list[_Cha
     parsed = 0
     for at in _near(text, line):
         target = line_targets.make_target(path, text, at, at)
-        for new, cost, why in _changed(target.source, _margins(text, at)) if target else ():
+        for new, tier, why in _changed(target.source, _margins(text, at)) if target else ():
             if target is None or parsed >= _MOST_PARSED:
                 break
             parsed += 1
-            price = (_KNOWN if new.strip() in known else cost) + 0.1 * (at != line)
+            rarity = Tier.USUAL if new.strip() in known else tier
             change = Edit(target, new)
             try:
                 shape, stuck = ast.dump(guard.parse(editing.splice(text, [change]))), 0
@@ -83,9 +82,9 @@ def _tried(path: str, text: str, line: int, known: Collection[str]) -> list[_Cha
                 shape, stuck = f"{at}: {new}", getattr(error.__cause__, "lineno", 0) or 0
                 if stuck <= line:
                     continue
-            if shape not in found or price < found[shape].price:
-                found[shape] = _Change(change, price, f"{why} in line {at}", stuck)
-    return sorted(found.values(), key=lambda change: change.price)
+            if shape not in found or rarity < found[shape].tier:
+                found[shape] = _Change(change, rarity, f"{why} in line {at}", stuck)
+    return sorted(found.values(), key=lambda change: change.tier)
 
 
 def _near(text: str, line: int) -> list[int]:
@@ -105,21 +104,21 @@ def _margins(text: str, line: int) -> set[str]:
     return {*near, *(margin + step for margin in near), ""}
 
 
-def _changed(source: str, margins: set[str]) -> Iterator[tuple[str, float, str]]:
+def _changed(source: str, margins: set[str]) -> Iterator[tuple[str, Tier, str]]:
     """A line with one thing changed."""
     body = source.rstrip("\r\n")
     end = source[len(body) :]
     code = body.partition("  #")[0].rstrip()
     rest = body[len(code) :]
-    for margin in sorted(margins):
-        yield margin + body.lstrip() + end, _END + 0.2, "another indentation"
     for mark in _MARKS:
-        cost = _ELSEWHERE if mark in "([{" else _END
-        yield code + mark + rest + end, cost, f"`{mark}` is missing"
+        tier = Tier.RARE if mark in "([{" else Tier.SELDOM
+        yield code + mark + rest + end, tier, f"`{mark}` is missing"
+    for margin in sorted(margins):
+        yield margin + body.lstrip() + end, Tier.SELDOM, "another indentation"
     for match in re.finditer(r"[^\w\s]", body):
         cut = body[: match.start()] + body[match.end() :]
-        cost = _END if match.end() == len(code) and match[0] in ")]}" else _ELSEWHERE
-        yield cut + end, cost, f"`{match[0]}` is too much"
+        last = match.end() == len(code) and match[0] in ")]}"
+        yield cut + end, Tier.SELDOM if last else Tier.RARE, f"`{match[0]}` is too much"
     for at in [match.start() for match in _PLACES.finditer(code)]:
         for mark in _MARKS:
-            yield code[:at] + mark + code[at:] + rest + end, _ELSEWHERE, f"`{mark}` is missing"
+            yield code[:at] + mark + code[at:] + rest + end, Tier.RARE, f"`{mark}` is missing"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from heal_bot.core.model import Target
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, demand, level, says
 from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
@@ -148,7 +149,7 @@ class TargetAst:
         place = self.places[node]
         return demand(place.parent, place.field)
 
-    def put(self, node: ast.expr, new: Text, cost: float, why: str = "") -> Mutation:
+    def put(self, node: ast.expr, new: Text, tier: Tier, why: str = "") -> Mutation:
         """The change of one expression into another, as small in the text as it can be."""
         start, end, code = self.start(node), self.end(node), new.at(self.required(node))
         place = self.places[node]
@@ -162,13 +163,13 @@ class TargetAst:
                 start, end = start - 1, end + 1
         if not why:
             why = says(self.segment(node), code, self.line(node))
-        return Mutation((TextEdit(start, end, code),), cost, self.line(node), why)
+        return Mutation((TextEdit(start, end, code),), tier, self.line(node), why)
 
-    def replace(self, node: ast.expr | ast.stmt, code: str, cost: float, why: str = "") -> Mutation:
+    def replace(self, node: ast.expr | ast.stmt, code: str, tier: Tier, why: str = "") -> Mutation:
         """The change of a whole node into a text that fits its place as it is."""
         line = self.line(node)
         cut = TextEdit(self.start(node), self.end(node), code)
-        return Mutation((cut,), cost, line, why or says(self.segment(node), code, line))
+        return Mutation((cut,), tier, line, why or says(self.segment(node), code, line))
 
     def _bracketed(self, start: int, end: int) -> bool:
         """Whether brackets stand around a span that group, and are those of no call."""

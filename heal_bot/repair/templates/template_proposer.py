@@ -29,7 +29,7 @@ _MOST = 10
 _IMPROVERS = 30
 # Improvers that are tried together with changes of other functions.
 _BESIDE = 6
-_SECOND_ROOF = 4.0
+_SECOND_ROOF = 8.0
 
 
 class TemplateProposer:
@@ -75,8 +75,8 @@ class TemplateProposer:
         for idea in order(scopes, skipped=partial(_skipped, run)):
             edit = _realized(idea, seen)
             if edit is not None:
-                prior = idea.cost + idea.family.doubt
-                yield Candidate((edit,), self.name, idea.family.name, idea.change.why, prior=prior)
+                name, why = idea.family.name, idea.change.why
+                yield Candidate((edit,), self.name, name, why, prior=idea.cost)
 
     def _pairs(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
         """Cheap edits on top of the attempts that fixed most, without breaking anything.
@@ -109,7 +109,7 @@ class TemplateProposer:
                 continue
             why = f"{start.rationale}; {idea.change.why}"
             family = f"{start.family} + {idea.family.name}"
-            prior = start.prior + idea.cost + idea.family.doubt
+            prior = start.prior + idea.cost
             both = (second,) if second.target == before.target else (before, second)
             yield Candidate(both, self.name, family, why, prior=prior)
 

@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heal_bot.core.text import one_line
+from heal_bot.repair.templates.change_tiers import Tier
 
-TERNARY, OR, AND, NOT, COMPARE = 2, 3, 4, 5, 6
-SUM, PRODUCT, UNARY, POWER, ATOM = 11, 12, 13, 14, 16
+# How strongly expressions bind, as the grammar of Python has it: a comma needs brackets everywhere.
+(
+    COMMA, LAMBDA, TERNARY, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT,
+    UNARY, POWER, AWAIT, ATOM,
+) = range(17)  # fmt: skip
 _BINARY: dict[type[ast.operator], int] = {
-    ast.BitOr: 7,
-    ast.BitXor: 8,
-    ast.BitAnd: 9,
-    ast.LShift: 10,
-    ast.RShift: 10,
+    ast.BitOr: BIT_OR,
+    ast.BitXor: BIT_XOR,
+    ast.BitAnd: BIT_AND,
+    ast.LShift: SHIFT,
+    ast.RShift: SHIFT,
     ast.Add: SUM,
     ast.Sub: SUM,
     ast.Pow: POWER,
@@ -23,14 +27,14 @@ _BINARY: dict[type[ast.operator], int] = {
 
 
 def level(node: ast.AST) -> int:
-    """How strongly an expression binds: 0 needs brackets everywhere, 16 nowhere."""
+    """How strongly an expression binds: COMMA needs brackets everywhere, ATOM nowhere."""
     match node:
         case ast.Yield() | ast.YieldFrom() | ast.NamedExpr() | ast.Starred():
-            return 0
+            return COMMA
         case ast.Tuple():
-            return 0
+            return COMMA
         case ast.Lambda():
-            return 1
+            return LAMBDA
         case ast.IfExp():
             return TERNARY
         case ast.BoolOp(op=op):
@@ -42,9 +46,9 @@ def level(node: ast.AST) -> int:
         case ast.BinOp(op=binary):
             return _BINARY.get(type(binary), PRODUCT)
         case ast.Await():
-            return 15
+            return AWAIT
         case ast.Constant(value=value) if isinstance(value, int | float | complex):
-            return 15 if not isinstance(value, bool) else ATOM
+            return AWAIT if not isinstance(value, bool) else ATOM
     return ATOM
 
 
@@ -56,11 +60,11 @@ def demand(parent: ast.AST, field: str) -> int:
         case ast.UnaryOp(op=unary):
             return NOT if isinstance(unary, ast.Not) else UNARY
         case ast.Compare():
-            return 7
+            return BIT_OR
         case ast.BinOp(op=binary):
             own = _BINARY.get(type(binary), PRODUCT)
             if own == POWER:
-                return 15 if field == "left" else UNARY
+                return AWAIT if field == "left" else UNARY
             return own if field == "left" else own + 1
         case ast.IfExp():
             return TERNARY if field == "orelse" else OR
@@ -71,10 +75,10 @@ def demand(parent: ast.AST, field: str) -> int:
         case ast.Subscript() if field == "value":
             return ATOM
         case ast.Starred():
-            return 7
+            return BIT_OR
         case ast.comprehension():
             return OR
-    return 1
+    return LAMBDA
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def binary(left: Text, operator: str, right: Text) -> Text:
 
 def call(name: str, *arguments: Text) -> Text:
     """`name(arguments)`."""
-    return Text(f"{name}({', '.join(a.at(1) for a in arguments)})")
+    return Text(f"{name}({', '.join(a.at(LAMBDA) for a in arguments)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +119,13 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """Cuts that belong together; `cost` is logarithmic, `line` counts in the file, `why` tells.
+    """Cuts that belong together; `line` counts in the file, `why` tells.
 
     `imports` are lines that the module needs for it.
     """
 
     cuts: tuple[TextEdit, ...]
-    cost: float
+    tier: Tier
     line: int
     why: str
     imports: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """A statement that should run only sometimes: `count += 1` becomes `if not seen: count += 1`.
 
 The condition is about what the statement takes in (`if x not in out: out.append(x)`), a flag that
-the function sets or reads, a name of the statement, or a condition written elsewhere: 2.9 to 3.5.
+the function sets or reads, a name of the statement, or a condition written elsewhere.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.off_by_one import shifted
 from heal_bot.repair.templates.statement_insertion import under
@@ -18,7 +19,6 @@ from heal_bot.repair.templates.text_edits import COMPARE, Mutation, Text, binary
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
 _FLAGS, _ELSEWHERE = 6, 8
-_ROUND = 2.6
 # What stands beside a comparison without brackets.
 _SIDE = COMPARE + 1
 
@@ -34,13 +34,10 @@ def conditions(scope: MutationContext) -> Iterator[Mutation]:
         if not isinstance(node, _SIMPLE) or last or _has_one(site, node) or scope.begins(node):
             continue
         visible = {*scope.visible(node), "self", "cls", "len"}
-        options: dict[str, float] = {}
-        told = (*_taken(site, node), *_rounds(scope, node), *flags, *_named(scope, node), *asked)
-        for condition, cost in told:
+        usual = (*_rounds(scope, node), *_taken(site, node), *flags)
+        for condition in dict.fromkeys((*usual, *_named(scope, node), *asked)):
             if _read(condition) <= visible:
-                options.setdefault(condition, cost)
-        for condition, cost in options.items():
-            yield from under(site, node, condition, cost)
+                yield from under(site, node, condition, Tier(condition not in usual))
 
 
 def _read(condition: str) -> set[str]:
@@ -54,26 +51,23 @@ def _has_one(site: TargetAst, node: ast.stmt) -> bool:
     return isinstance(parent, ast.If) and parent.body == [node] and not parent.orelse
 
 
-def _taken(site: TargetAst, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _taken(site: TargetAst, node: ast.stmt) -> Iterator[str]:
     """Whether something holds already what a statement puts into it, or takes out."""
     match node:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=into, attr=attr), args=[value], keywords=[])
         ) if attr in _TAKING and _is_plain(value) and _is_plain(into):
             new, held = site.segment(value), site.segment(into)
-            yield f"{new} not in {held}", 2.9
-            yield f"{new} in {held}", 2.9
-            yield new, 3.0
-            yield f"{new} is not None", 3.1
+            yield from (f"{new} not in {held}", f"{new} in {held}", new, f"{new} is not None")
         case (
             ast.Assign(targets=[ast.Subscript(value=into, slice=key)])
             | ast.Delete(targets=[ast.Subscript(value=into, slice=key)])
         ) if _is_plain(key) and _is_plain(into):
-            yield f"{site.segment(key)} not in {site.segment(into)}", 2.9
-            yield f"{site.segment(key)} in {site.segment(into)}", 2.9
+            yield f"{site.segment(key)} not in {site.segment(into)}"
+            yield f"{site.segment(key)} in {site.segment(into)}"
 
 
-def _rounds(scope: MutationContext, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _rounds(scope: MutationContext, node: ast.stmt) -> Iterator[str]:
     """Whether it is the first or the last round of the counted loops around a statement."""
     site = scope.site
     for loop in scope.above(node):
@@ -93,8 +87,8 @@ def _rounds(scope: MutationContext, node: ast.stmt) -> Iterator[tuple[str, float
             case _:
                 continue
         if all(map(_is_steady, counted)):
-            yield f"{name} < {last.at(_SIDE)}", _ROUND
-            yield f"{name} > {first.at(_SIDE)}", _ROUND
+            yield f"{name} < {last.at(_SIDE)}"
+            yield f"{name} > {first.at(_SIDE)}"
 
 
 def _is_steady(node: ast.expr) -> bool:
@@ -125,7 +119,7 @@ def _is_plain(node: ast.expr) -> bool:
     return False
 
 
-def _flags(scope: MutationContext) -> list[tuple[str, float]]:
+def _flags(scope: MutationContext) -> list[str]:
     """Attributes and names that the function or its siblings set to True or False."""
     found: dict[str, None] = {}
     for tree in (scope.site.root, *scope.around.siblings):
@@ -137,20 +131,18 @@ def _flags(scope: MutationContext) -> list[tuple[str, float]]:
                 ):
                     found[ast.unparse(target)] = None
     codes = list(found)[:_FLAGS]
-    return [pair for code in codes for pair in ((f"not {code}", 2.9), (code, 3.0))]
+    return [*(f"not {code}" for code in codes), *codes]
 
 
-def _named(scope: MutationContext, node: ast.stmt) -> Iterator[tuple[str, float]]:
+def _named(scope: MutationContext, node: ast.stmt) -> list[str]:
     """Whether the names of a statement hold something."""
     loaded = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    for name in dict.fromkeys(n.id for n in loaded if n.id not in {"self", "cls"}):
-        if "callable" not in scope.kinds.get(name, set()):
-            yield name, 3.2
-            yield f"{name} is not None", 3.2
-            yield f"not {name}", 3.4
+    ids = dict.fromkeys(n.id for n in loaded if n.id not in {"self", "cls"})
+    names = [name for name in ids if "callable" not in scope.kinds.get(name, set())]
+    return [ask.format(name) for ask in ("{}", "{} is not None", "not {}") for name in names]
 
 
-def _asked(scope: MutationContext) -> list[tuple[str, float]]:
+def _asked(scope: MutationContext) -> list[str]:
     """Conditions that the function and its siblings ask."""
     found: dict[str, None] = {}
     for tree in (scope.site.root, *scope.around.siblings[:8]):
@@ -159,4 +151,4 @@ def _asked(scope: MutationContext) -> list[tuple[str, float]]:
                 code = ast.unparse(node.test)
                 if len(code) < 50:
                     found[code] = None
-    return [(code, 3.5) for code in list(found)[:_ELSEWHERE]]
+    return list(found)[:_ELSEWHERE]

@@ -28,15 +28,15 @@ def test_without_a_fix_nothing_is_too_dear_and_nothing_enough() -> None:
     assert not tally.has_enough(1e9)
 
 
-@pytest.mark.parametrize(("prior", "dear"), [(1.0, False), (3.5, False), (3.6, True)])
+@pytest.mark.parametrize(("prior", "dear"), [(1.0, False), (5.0, False), (5.1, True)])
 def test_what_is_much_dearer_than_the_first_fix_is_passed_over(prior: float, dear: bool) -> None:
     assert _after(2.0).is_too_dear(_candidate(prior)) is dear
 
 
 def test_a_dearer_second_fix_does_not_raise_the_roof() -> None:
     tally = _after(2.0)
-    tally.take(_fixed(3.4), 1.0, 600.0)
-    assert tally.is_too_dear(_candidate(3.6))
+    tally.take(_fixed(4.9), 1.0, 600.0)
+    assert tally.is_too_dear(_candidate(5.1))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_a_fix_that_comes_late_leaves_time_for_the_choice(now: float, enough: bo
 def test_it_ends_when_only_dear_ones_come() -> None:
     tally = _after(2.0)
     for _ in range(39):
-        tally.is_too_dear(_candidate(5.0))
+        tally.is_too_dear(_candidate(6.0))
     tally.is_too_dear(_candidate(2.5))
     for _ in range(39):
-        tally.is_too_dear(_candidate(5.0))
+        tally.is_too_dear(_candidate(6.0))
     assert not tally.has_enough(0.0)
-    tally.is_too_dear(_candidate(5.0))
+    tally.is_too_dear(_candidate(6.0))
     assert tally.has_enough(0.0)
 
 

@@ -20,6 +20,7 @@ from heal_bot.core.model import (
 )
 from heal_bot.ports import Brief
 from heal_bot.repair.templates import collection_templates, import_repair
+from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.source import edit, edit_recovery, line_targets, patch_policy
 from tests.fakes import FolderTree
 
@@ -150,20 +151,20 @@ def test_the_first_candidate_mends_the_line_within_the_rails_and_is_read_off_aga
 
 
 @pytest.mark.parametrize(
-    ("costs", "doubted"),
+    ("tiers", "doubted"),
     [
-        ((1.0,), (False,)),
-        ((1.0, 1.6), (True, True)),
-        ((0.2, 1.6), (False, True)),
-        ((0.2, 0.3), (True, True)),
+        ((1,), (False,)),
+        ((1, 2), (True, True)),
+        ((0, 2), (False, True)),
+        ((0, 0), (True, True)),
     ],
 )
 def test_a_change_is_sure_when_history_tells_it_or_nothing_else_passes(
-    costs: tuple[float, ...], doubted: tuple[bool, ...]
+    tiers: tuple[int, ...], doubted: tuple[bool, ...]
 ) -> None:
     fixes = [
-        Attempt(n, "c", Candidate((), "rules", "syntax", f"way {n}", prior=cost), Verdict("fixed"))
-        for n, cost in enumerate(costs)
+        Attempt(n, "c", Candidate((), "rules", "syntax", f"way {n}", prior=tier), Verdict("fixed"))
+        for n, tier in enumerate(tiers)
     ]
     assert tuple(bool(fix.lacks) for fix in collection_templates.ordered(fixes)) == doubted
 
@@ -187,8 +188,8 @@ def test_a_new_name_is_the_old_one_when_it_is_defined_alike(
         "shop/a.py": "from shop.days import parse_date\n",
     }
     tree = Renaming(FolderTree.of(tmp_path, files).root)
-    costs = [cost for _, cost, _ in import_repair._names(tree, "shop.days", "parse_date")]
-    assert (min(costs, default=9.0) < 0.4) == told
+    tiers = [tier for _, tier, _ in import_repair._names(tree, "shop.days", "parse_date")]
+    assert (Tier.USUAL in tiers) == told
 
 
 @pytest.mark.parametrize(

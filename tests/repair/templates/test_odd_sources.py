@@ -67,7 +67,7 @@ def test_a_family_that_gives_up_leaves_the_others_and_says_so() -> None:
         yield
 
     told: list[str] = []
-    families = (Template("odd", 1.0, stumble), FAMILIES[0])
+    families = (Template("odd", stumble), FAMILIES[0])
     scope = _scope("def f(a, b):\n    return a < b\n")
     found = priced_enumeration.order(
         [(scope, 0.0)], families, skipped=lambda _, family, error: told.append(family.name)

@@ -47,5 +47,5 @@ class Table:
 def test_what_a_class_holds_is_offered_in_the_place_of_what_is_wrong(bench) -> None:
     source = bench.target(STOCK, "Table.take").source
     wanted = source.replace("item.held", "item.free")
-    found = {c.edits[0].new_source: c.prior for c in bench.candidates(STOCK, "Table.take")}
-    assert found[wanted] <= 3.2
+    found = [c.edits[0].new_source for c in bench.candidates(STOCK, "Table.take")]
+    assert wanted in found[:100]
