@@ -1,9 +1,9 @@
-"""How likely a patch that passes is to be right, fitted, and what fitted costs would be worth.
+"""How likely a patch that passes is to be right, and what each family of changes costs: fitted.
 
-`python -m benchmarks fit` measures on the rows in this folder and writes the probability that
-ships; with `--check` it writes nothing and says whether that is what ships. `--gather DIR` takes
-new rows from a folder in which `benchmarks.fit.pools` and `benchmarks.fit.edits` have worked. It
-needs scikit-learn: `pip install -e '.[fit]'`.
+`python -m benchmarks fit` measures on the rows in this folder and writes the probability and the
+costs that ship; with `--check` it writes nothing and says whether they are what ships. `--gather
+DIR` takes new rows from a folder in which `benchmarks.fit.pools` and `benchmarks.fit.edits` have
+worked. It needs scikit-learn: `pip install -e '.[fit]'`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 REPAIR = HERE.parent.parent / "heal_bot" / "repair"
 SHIPPED = REPAIR / "ranking" / "patch_probability.json"
+COSTS = REPAIR / "templates" / "template_costs.json"
 # Between what one and what two failing tests are as a feature.
 _ONE = math.log1p(1.5)
 _Z = 1.96
@@ -51,21 +52,29 @@ def main(argv: list[str]) -> int:
         gather_rows(asked.gather / "edits", "edits", lambda row: True)
         gather_rows(asked.gather / "held-pools", "held", lambda row: True)
     pools, edits = load_rows("pools"), load_rows("edits")
+    held = [row for row in load_rows("held") if row["groups"]]
+    made_costs = costs.describe(edits, pools, read_date("edits"))
+    costs.price([*pools, *held], made_costs)
     sample = probability.gather(pools)
     told = probability.predict_unseen(sample)
     if not asked.json:
         _show(sample, told)
     made = probability.describe(pools, sample, told, read_date("pools"))
-    text = f"{json.dumps(made, indent=1)}\n"
+    texts = {
+        path: f"{json.dumps(data, indent=1)}\n"
+        for path, data in ((SHIPPED, made), (COSTS, made_costs))
+    }
+    ships = asked.check and all(
+        path.read_text(encoding="utf-8") == text for path, text in texts.items()
+    )
+    for path, text in texts.items() if not asked.check else ():
+        path.write_text(text, encoding="utf-8")
     found = {"patches": made["provenance"]["patches"], **summarize(sample, told)}
     found |= {"rule": judge_rule(pools), "ranked": judge_ranking(pools)}
-    held = [row for row in load_rows("held") if row["groups"]]
     found["held"] = {**measure_held(sample, held), "rule": judge_rule(held)}
     if asked.check:
-        found["ships"] = SHIPPED.read_text(encoding="utf-8") == text
-    else:
-        SHIPPED.write_text(text, encoding="utf-8")
-    found |= {"order": costs.measure_order(edits), **measure_size(), "complete": True}
+        found["ships"] = ships
+    found |= {"order": costs.measure_order(edits, pools), **measure_size(), "complete": True}
     print(json.dumps(found))
     return 0
 

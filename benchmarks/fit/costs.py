@@ -1,112 +1,227 @@
-"""Fit what each family of candidates costs: a conditional logit over those of mined fixes."""
+"""Fit what each family of candidates costs: a conditional logit over mined fixes and searches.
+
+Each mined fix is a choice among the candidates of its function and "none of these", each search
+that found the right patch a choice among what passed its tests. A family costs what its mean number
+of candidates says, as if all families were right equally often, plus an offset that the choices
+have to pay for (L2); what a tier adds is the same in all families.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
+from heal_bot.repair.templates.change_tiers import Tier
+from heal_bot.repair.templates.template_table import FAMILIES
+
+Row = dict
 _FOLDS = 5
 _FIRST = 300
+# Beyond so many candidates of a function the rest is not counted.
+MOST = 4_000
 # Strength of the pull of each family's offset to nothing, in fixes.
 _RIDGE = 0.5
+# What a search counts for, in fixes: chosen on projects left out, between 1 and 4.
+_SEARCH = 2
+_NAMES = tuple(family.name for family in FAMILIES)
+_NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The candidates of one fix: family, cost, how many; the place of what is the fix."""
+    """The candidates of one choice: family, tier, how many; the place of the right or `_NONE`.
+
+    `rest` is what a candidate costs beside its family (tier, suspect, line), None where "none of
+    these" was a choice too.
+    """
 
     project: str
     families: np.ndarray
-    costs: np.ndarray
+    tiers: np.ndarray
     counts: np.ndarray
     chosen: int
+    rest: np.ndarray | None = None
 
 
-def read(rows: Sequence[dict[str, Any]]) -> tuple[list[Choices], list[str]]:
-    """The fixes that one candidate equals, and the names of the families."""
-    names = sorted({name for row in rows for name, _, _ in row["candidates"]})
-    number = {name: at for at, name in enumerate(names)}
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The cost of each family's usual changes, and what each tier adds."""
+
+    families: np.ndarray
+    steps: np.ndarray
+
+    def of(self, one: Choices) -> np.ndarray:
+        """The cost of each group of candidates of a choice."""
+        rest = 0.0 if one.rest is None else one.rest
+        return np.asarray(self.families[one.families] + self.steps[one.tiers] + rest)
+
+
+def read(rows: Sequence[Row]) -> list[Choices]:
+    """The fixes of functions that have candidates, few enough to have been counted whole."""
+    number = {name: at for at, name in enumerate(_NAMES)}
     found = []
     for row in rows:
-        if not row["family"]:
+        table = [entry for entry in row["candidates"] if entry[0] in number]
+        if not table or sum(count for *_, count in row["candidates"]) >= MOST:
             continue
-        table = row["candidates"]
-        chosen = next(
-            at for at, (name, cost, _) in enumerate(table)
-            if name == row["family"] and cost == row["cost"]
-        )  # fmt: skip
+        places = [at for at, (name, tier, _) in enumerate(table)
+                  if (name, tier) == (row["family"], row["tier"])]  # fmt: skip
+        families, tiers, counts = zip(*table, strict=True)
         found.append(
             Choices(
                 row["project"],
-                np.array([number[name] for name, _, _ in table]),
-                np.array([cost for _, cost, _ in table]),
-                np.array([count for _, _, count in table], dtype=float),
-                chosen,
+                np.array([number[name] for name in families]),
+                np.array(tiers),
+                np.array(counts, dtype=float),
+                places[0] if places else _NONE,
             )
         )
-    return found, names
-
-
-def fit(choices: Sequence[Choices], families: int) -> np.ndarray:
-    """The scale of the costs, then each family's offset, by maximum likelihood."""
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        total = 0.5 * _RIDGE * float(theta[1:] @ theta[1:])
-        slope = np.concatenate([[0.0], _RIDGE * theta[1:]])
-        for one in choices:
-            score = -theta[0] * one.costs - theta[1 + one.families] + np.log(one.counts)
-            top = score.max()
-            weights = np.exp(score - top)
-            share = weights / weights.sum()
-            mine = -theta[0] * one.costs[one.chosen] - theta[1 + one.families[one.chosen]]
-            total -= mine - top - np.log(weights.sum())
-            slope[0] -= -one.costs[one.chosen] + share @ one.costs
-            np.add.at(slope, 1 + one.families, -share)
-            slope[1 + one.families[one.chosen]] += 1
-        return total, slope
-
-    start = np.concatenate([[1.0], np.zeros(families)])
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
-
-
-def rank(one: Choices, theta: np.ndarray) -> float:
-    """The expected place of the fix among its candidates, from 0, ties drawn."""
-    cost = theta[0] * one.costs + theta[1 + one.families]
-    mine = cost[one.chosen]
-    return float(
-        one.counts[cost < mine - 1e-9].sum() + (one.counts[abs(cost - mine) < 1e-9].sum() - 1) / 2
-    )
-
-
-def cross_validate(choices: Sequence[Choices], families: int) -> list[tuple[float, float]]:
-    """For each fix its place as the engine is, and by what was fitted on other projects."""
-    names = sorted({one.project for one in choices})
-    random.Random(1).shuffle(names)
-    fold = {name: at % _FOLDS for at, name in enumerate(names)}
-    plain = np.concatenate([[1.0], np.zeros(families)])
-    found = []
-    for number in range(_FOLDS):
-        theta = fit([one for one in choices if fold[one.project] != number], families)
-        found += [
-            (rank(one, plain), rank(one, theta)) for one in choices if fold[one.project] == number
-        ]
     return found
 
 
-def measure_order(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Fixes that one of the first 300 candidates equals, priced as today and as fitted."""
-    choices, names = read(rows)
-    found = cross_validate(choices, len(names))
+def read_searches(pools: Sequence[Row]) -> list[Choices]:
+    """The searches after which a right patch and others passed, those of one edit."""
+    number = {name: at for at, name in enumerate(_NAMES)}
+    found = []
+    for pool in pools:
+        groups = [group for group in pool["groups"] if group["family"] in number]
+        groups = [group for group in groups if group["right"] is not None]
+        right = [at for at, group in enumerate(groups) if group["right"]]
+        if len(right) == 1 and len(groups) > 1:
+            found.append(
+                Choices(
+                    pool["project"],
+                    np.array([number[group["family"]] for group in groups]),
+                    np.zeros(len(groups), dtype=int),
+                    np.ones(len(groups)),
+                    right[0],
+                    np.array([group["rest"] for group in groups]),
+                )
+            )
+    return found
+
+
+def fit(choices: Sequence[Choices]) -> Costs:
+    """The costs under which the choices are likeliest, beside the pull to equal families."""
+    mined = [one for one in choices if one.rest is None]
+    sizes = np.zeros(len(_NAMES))
+    for one in mined:
+        np.add.at(sizes, one.families, one.counts)
+    mean = np.log(np.maximum(sizes / len(mined), 1.0))
+    # The outside option, two steps between tiers, then the offset of each family.
+    free = 1 + len(Tier) - 1
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        offsets = theta[free:]
+        total = 0.5 * _RIDGE * float(offsets @ offsets)
+        slope = np.concatenate([np.zeros(free), _RIDGE * offsets])
+        costs = Costs(mean + offsets, np.array([0.0, theta[1], theta[1] + theta[2]]))
+        for one in choices:
+            outside = theta[0] if one.rest is None else -np.inf
+            score = np.append(np.log(one.counts) - costs.of(one), outside)
+            top = score.max()
+            weights = np.exp(score - top)
+            share = weights / weights.sum()
+            mine = theta[0] if one.chosen == _NONE else -costs.of(one)[one.chosen]
+            weight = 1 if one.rest is None else _SEARCH
+            total -= weight * (mine - top - np.log(weights.sum()))
+            rise = -share
+            if one.chosen == _NONE:
+                rise[-1] += 1
+            else:
+                rise[one.chosen] += 1
+            rise *= weight
+            slope[0] -= rise[-1]
+            slope[1] += rise[:-1][one.tiers >= Tier.SELDOM].sum()
+            slope[2] += rise[:-1][one.tiers == Tier.RARE].sum()
+            np.add.at(slope, free + one.families, rise[:-1])
+        return total, slope
+
+    start = np.concatenate([[0.0], np.ones(free - 1), np.zeros(len(_NAMES))])
+    bounds = [(None, None)] + [(0.0, None)] * (free - 1) + [(None, None)] * len(_NAMES)
+    theta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    families = mean + theta[free:]
+    return Costs(families - families.min(), np.array([0.0, theta[1], theta[1] + theta[2]]))
+
+
+def rank(one: Choices, costs: Costs) -> float:
+    """The expected place of the fix among its candidates, from 0, ties drawn."""
+    cost = costs.of(one)
+    mine = cost[one.chosen]
+    beside = one.counts[abs(cost - mine) < 1e-9].sum() - 1
+    return float(one.counts[cost < mine - 1e-9].sum() + beside / 2)
+
+
+def rank_unseen(choices: Sequence[Choices]) -> list[tuple[Choices, float]]:
+    """Each choice with a right candidate and its place, by costs fitted on other projects."""
+    names = sorted({one.project for one in choices})
+    random.Random(1).shuffle(names)
+    fold = {name: at % _FOLDS for at, name in enumerate(names)}
+    found = []
+    for number in range(_FOLDS):
+        costs = fit([one for one in choices if fold[one.project] != number])
+        found += [
+            (one, rank(one, costs)) for one in choices
+            if fold[one.project] == number and one.chosen != _NONE
+        ]  # fmt: skip
+    return found
+
+
+def measure_order(rows: Sequence[Row], pools: Sequence[Row]) -> Row:
+    """Where fixes are among the candidates, and right patches among what passes."""
+    ranked = rank_unseen(_gather(rows, pools))
+    places = [place for one, place in ranked if one.rest is None]
+    passed = [place for one, place in ranked if one.rest is not None]
+    first = sum(place < _FIRST for place in places)
+    whole = len(read(rows))
     return {
         "fixes": len(rows),
+        "whole": whole,
         "projects": len({row["project"] for row in rows}),
-        "equalled": len(choices),
-        "covered_300_today": sum(today < _FIRST for today, _ in found),
-        "covered_300": sum(fitted < _FIRST for _, fitted in found),
-        "families_that_equal_none": len(names) - len({row["family"] for row in rows} - {""}),
+        "equalled": len(places),
+        "covered": first,
+        "covered_300": round(first / whole, 4),
+        "searches": len(passed),
+        "searches_first": sum(place < 1 for place in passed),
+        "families_that_equal_none": sorted({*_NAMES} - {row["family"] for row in rows}),
+    }
+
+
+def _gather(rows: Sequence[Row], pools: Sequence[Row]) -> list[Choices]:
+    return [*read(rows), *read_searches(pools)]
+
+
+def price(pools: Sequence[Row], made: Row) -> None:
+    """Give the groups of pools the prior that they have with these costs."""
+    families = made["families"]
+    dearest = max(families.values())
+    for pool in pools:
+        for group in pool["groups"]:
+            names = group["family"].split(" + ")
+            group["prior"] = sum(families.get(name, dearest) for name in names) + group["rest"]
+
+
+def describe(rows: Sequence[Row], pools: Sequence[Row], date: str) -> Row:
+    """What ships: the fit on all fixes and searches, as data."""
+    choices = _gather(rows, pools)
+    mined = [one for one in choices if one.rest is None]
+    costs = fit(choices)
+    return {
+        "provenance": {
+            "date": date,
+            "fixes": len(rows),
+            "whole": len(mined),
+            "equalled": sum(one.chosen != _NONE for one in mined),
+            "searches": len(read_searches(pools)),
+            "projects": len({row["project"] for row in rows}),
+        },
+        "steps": [round(float(step), 3) for step in costs.steps],
+        "families": {
+            name: round(float(cost), 3)
+            for name, cost in sorted(zip(_NAMES, costs.families, strict=True))
+        },
     }

@@ -1,8 +1,8 @@
 """Which candidate a mined fix equals, and what stands before it.
 
 `python -m benchmarks.fit.edits --data DIR` reads the histories of the projects of `tune`; it keeps
-numbers alone, one line per fix, below DIR/edits: how many candidates each family has at each cost,
-and the family and cost of the one that is the fix, where one is.
+numbers alone, one line per fix, below DIR/edits: how many candidates each family has in each tier,
+and the family and tier of the one that is the fix, where one is.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fit.costs import MOST
 from benchmarks.fit.pools import is_benchmarked
 from benchmarks.street import recipes
 from benchmarks.street.clones import GIT, Clone, CloneError, clones, find
@@ -35,8 +36,7 @@ from heal_bot.repair.templates.text_edits import applied
 from heal_bot.source import functions
 from heal_bot.source.guard import SourceRejected
 
-_MOST = 4_000
-_PER_PROJECT = 40
+_PER_PROJECT = 16
 _SECONDS = 12
 _BLANK = re.compile(r"#[^\n]*|\s+")
 
@@ -171,28 +171,25 @@ def normalize(source: str) -> str:
 
 
 def measure(commit: Commit, before: Target, after: str) -> dict[str, Any]:
-    """How many candidates there are of each family and cost, and which one is the fix."""
+    """How many candidates there are of each family and tier, and which one is the fix."""
     suspect = Suspect(before, 1.0, ())
     cluster = Cluster("1", (Failure("t.py::t", "", ""),), (suspect,), "")
     brief = Brief(cluster, commit)  # type: ignore[arg-type]
     scope = _scope(Run(lambda event: None), brief, suspect, before.source, None)
-    counts: Counter[tuple[str, float]] = Counter()
+    counts: Counter[tuple[str, int]] = Counter()
     found: Idea | None = None
-    at = -1
     wanted = normalize(after)
     # The change is to be found in the function's own lines.
     for number, idea in enumerate(order([(scope, 0.0)] if scope is not None else [])):
-        if number >= _MOST:
+        if number >= MOST:
             break
-        counts[idea.family.name, round(idea.cost, 1)] += 1
+        counts[idea.family.name, int(idea.change.tier)] += 1
         if found is None and _makes(idea, wanted):
-            found, at = idea, number
+            found = idea
     return {
-        "lines": before.source.count("\n"),
         "family": found.family.name if found else "",
-        "cost": round(found.cost, 1) if found else 0.0,
-        "rank": at,
-        "candidates": [[name, cost, count] for (name, cost), count in sorted(counts.items())],
+        "tier": int(found.change.tier) if found else 0,
+        "candidates": [[name, tier, count] for (name, tier), count in sorted(counts.items())],
     }
 
 

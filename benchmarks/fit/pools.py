@@ -51,6 +51,8 @@ from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 from heal_bot.repair.ranking.patch_ranking import choose_patches, explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.cluster_search import SearchLimits, search_cluster
+from heal_bot.repair.templates.change_tiers import Tier
+from heal_bot.repair.templates.template_costs import load_costs
 from heal_bot.repair.templates.template_proposer import TemplateProposer
 from heal_bot.source import functions
 from heal_bot.source.guard import SourceRejected
@@ -311,11 +313,18 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
     labels = _label(replace(made, run=more), fault, pool, [group[0] for group in groups])
     told = [
         {"right": label, "why": why, "family": pool.fixes[group[0]].candidate.family,
+         "rest": round(_measure_rest(pool.fixes[group[0]].candidate), 4),
          **{k: round(v, 4) for k, v in measure_group(pool, group).items()}}
         for group, (label, why) in zip(groups, labels, strict=True)
     ]  # fmt: skip
     offer = _describe_offer(first, [[pool.fixes[at].number for at in group] for group in groups])
     return row | {"uncompared": pool.uncompared, "groups": told, "offer": offer}
+
+
+def _measure_rest(candidate: Candidate) -> float:
+    """What a patch costs beside the usual changes of its families: tier, suspect and line."""
+    names = candidate.family.split(" + ")
+    return candidate.prior - sum(load_costs().compute_cost(name, Tier.USUAL) for name in names)
 
 
 def _describe_offer(first: Attempt, groups: Sequence[Sequence[int]]) -> dict[str, Any]:
