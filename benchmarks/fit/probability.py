@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
@@ -92,36 +91,21 @@ def _is_chosen(pool: Row) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A logistic regression on standardized features, then a monotone calibration."""
+    """A logistic regression on standardized features."""
 
     scaler: StandardScaler
     logistic: LogisticRegression
-    isotonic: IsotonicRegression
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        raw = self.logistic.predict_proba(self.scaler.transform(x))[:, 1]
-        return np.asarray(self.isotonic.predict(raw))
+        return np.asarray(self.logistic.predict_proba(self.scaler.transform(x))[:, 1])
 
 
 def fit(sample: Sample) -> Fitted:
-    """Fitted on all of a sample; the calibration on folds of projects left out in turn."""
-    scaler, logistic = _regress(sample.x, sample.y, sample.weights)
-    raw = np.zeros(len(sample.y))
-    for inside, outside in folds(sample.projects):
-        part_scaler, part = _regress(sample.x[inside], sample.y[inside], sample.weights[inside])
-        raw[outside] = part.predict_proba(part_scaler.transform(sample.x[outside]))[:, 1]
-    isotonic = IsotonicRegression(y_min=0.01, y_max=0.99, out_of_bounds="clip")
-    isotonic.fit(raw, sample.y, sample_weight=sample.weights)
-    return Fitted(scaler, logistic, isotonic)
-
-
-def _regress(
-    x: np.ndarray, y: np.ndarray, weights: np.ndarray
-) -> tuple[StandardScaler, LogisticRegression]:
-    scaler = StandardScaler().fit(x)
+    """Fitted on all of a sample."""
+    scaler = StandardScaler().fit(sample.x)
     logistic = LogisticRegression(C=_STRENGTH, max_iter=2_000)
-    logistic.fit(scaler.transform(x), y, sample_weight=weights)
-    return scaler, logistic
+    logistic.fit(scaler.transform(sample.x), sample.y, sample_weight=sample.weights)
+    return Fitted(scaler, logistic)
 
 
 def folds(projects: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -135,7 +119,7 @@ def folds(projects: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def predict_unseen(sample: Sample) -> np.ndarray:
-    """The probability of each group by what was fitted and calibrated on other projects."""
+    """The probability of each group by what was fitted on other projects."""
     told = np.zeros(len(sample.y))
     for inside, outside in folds(sample.projects):
         part = Sample(*(getattr(sample, name)[inside] for name in Sample.__slots__))
@@ -207,7 +191,6 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
     fitted = fit(sample)
     edges = zip(BANDS, (np.inf, *BANDS), strict=False)
     bands = [(low, sample.whole & (told >= low) & (told < high)) for low, high in edges]
-    points = zip(fitted.isotonic.X_thresholds_, fitted.isotonic.y_thresholds_, strict=True)
     numbers = zip(
         FEATURES, fitted.scaler.mean_, fitted.scaler.scale_, fitted.logistic.coef_[0], strict=True
     )
@@ -223,7 +206,6 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
             name: {"mean": _round(mean), "scale": _round(scale), "weight": _round(weight)}
             for name, mean, scale, weight in numbers
         },
-        "calibration": [[_round(x), _round(y)] for x, y in points],
         "bands": [
             {"above": low, "patches": int(chosen.sum()), "right": int(sample.y[chosen].sum())}
             for low, chosen in bands

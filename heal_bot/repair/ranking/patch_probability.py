@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict
 
@@ -69,11 +68,10 @@ class Provenance(_Data):
 
 
 class PatchModel(_Data):
-    """A logistic regression, a monotone calibration as points, and how often its ratings held."""
+    """A logistic regression, and how often its ratings held."""
 
     intercept: float
     weights: dict[str, Weight]
-    calibration: tuple[tuple[float, float], ...]
     bands: tuple[Band, ...]
     provenance: Provenance
 
@@ -83,16 +81,7 @@ class PatchModel(_Data):
             one.weight * (features[name] - one.mean) / one.scale
             for name, one in self.weights.items()
         )
-        return self._calibrate(1 / (1 + math.exp(-max(-_LOGIT, min(_LOGIT, score)))))
-
-    def _calibrate(self, raw: float) -> float:
-        points = self.calibration
-        if raw <= points[0][0]:
-            return points[0][1]
-        for (left, low), (right, high) in pairwise(points):
-            if raw <= right:
-                return low + (high - low) * (raw - left) / (right - left)
-        return points[-1][1]
+        return 1 / (1 + math.exp(-max(-_LOGIT, min(_LOGIT, score))))
 
     def rate(self, features: Mapping[str, float], least: float) -> Confidence:
         """The confidence in words, `high` from the probability `least` on, and its ground."""

@@ -183,7 +183,7 @@ def test_patches_beyond_those_that_were_compared_are_rivals() -> None:
         (1.0, 3, ConfidenceLevel.HIGH, False),
         (3.0, 3, ConfidenceLevel.MEDIUM, True),
         (9.0, 3, ConfidenceLevel.LOW, True),
-        (0.0, 1, ConfidenceLevel.LOW, True),
+        (0.0, 1, ConfidenceLevel.MEDIUM, True),
     ],
     ids=["cheap", "dear", "very dear", "one test alone"],
 )
