@@ -113,7 +113,7 @@ def fit(choices: Sequence[Choices]) -> Costs:
         np.add.at(sizes, one.families, one.counts)
     mean = np.log(np.maximum(sizes / len(mined), 1.0))
     # The outside option, two steps between tiers, then the offset of each family.
-    free = 1 + len(Tier) - 1
+    free = len(Tier)
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         offsets = theta[free:]

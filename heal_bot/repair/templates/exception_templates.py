@@ -51,7 +51,7 @@ def names(scope: MutationContext) -> Iterator[Mutation]:
         known = dict.fromkeys(name for name in every if name != node.id)
         if receiver and node.id in {*scope.around.attributes, *scope.around.methods}:
             yield site.put(node, Text(f"{receiver}.{node.id}"), Tier.USUAL)
-        for name, tier in assign_tiers(get_close_matches(node.id, known)):
+        for name, tier in assign_tiers(get_close_matches(node.id, known, n=6, cutoff=0.5)):
             yield site.put(node, Text(name), tier)
 
 
@@ -68,7 +68,7 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
         if node.attr not in missing:
             continue
         end, line = site.end(node), site.line(node)
-        for name, tier in assign_tiers(get_close_matches(node.attr, known)):
+        for name, tier in assign_tiers(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
             cut = TextEdit(end - len(node.attr.encode()), end, name)
             yield Mutation((cut,), tier, line, says(f".{node.attr}", f".{name}", line))
         if none and isinstance(node.ctx, ast.Load):

@@ -46,7 +46,7 @@ class FailureHints:
 def literals(text: str) -> list[object]:
     """The constants written in a text, in order."""
     values: list[object] = []
-    for found in _LITERAL.findall(text):
+    for found in _LITERAL.findall(text[:20_000]):
         try:
             values.append(ast.literal_eval(found))
         except (ValueError, SyntaxError):
@@ -58,7 +58,7 @@ def with_examples(evidence: FailureHints, docstring: str) -> FailureHints:
     """The evidence with the results that the examples of a docstring show, after `>>> f(x)`."""
     shown: list[object] = []
     previous = ""
-    for line in docstring[:_CHARACTERS].splitlines():
+    for line in docstring[:5_000].splitlines():
         if previous.startswith((">>> ", "... ")) and not line.strip().startswith((">>>", "...")):
             shown += literals(line)
         previous = line.strip()

@@ -94,15 +94,12 @@ def _modules(tree: Tree, module: str) -> _Found:
     removal = tree.removal(f"{end}.py", "") or tree.removal(f"{end}/__init__.py", "")
     if removal and removal.moved in every.values():
         other = module_names.dotted_name(removal.moved, tree.paths())
-        yield (
-            other,
-            Tier.USUAL,
-            f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}",
-        )
+        moved = f"commit {removal.sha[:12]} moved {removal.path} to {removal.moved}"
+        yield other, Tier.USUAL, moved
     last = module.rpartition(".")[2]
     for other in [m for m in every if m.rpartition(".")[2] == last and m != module]:
         yield other, Tier.SELDOM, f"{module} is not there, {other} is"
-    for other in get_close_matches(module, every):
+    for other in get_close_matches(module, every, cutoff=0.75):
         yield other, Tier.RARE, f"{module} is not there, {other} is"
 
 
@@ -203,6 +200,6 @@ def _undefined(
             line = f"from {home} import {name}"
             yield Edit(target, target.source, (line,)), Tier.SELDOM, f"`{line}` is missing"
     known = module_names.find_bound(text) | set(dir(builtins))
-    for other in get_close_matches(name, known - {name}):
+    for other in get_close_matches(name, known - {name}, cutoff=0.7):
         new = re.sub(rf"\b{name}\b", other, target.source)
         yield Edit(target, new), Tier.RARE, f"`{name}` is not defined, `{other}` is"

@@ -122,7 +122,7 @@ def test_an_operator_is_the_only_byte_that_changes(bench) -> None:
 def test_spans_count_bytes_where_the_line_holds_wide_characters(bench) -> None:
     text = 'def f(a, b):\n    return ("äöü€" * b) < a\n'
     fixed = text.replace("< a", "<= a")
-    assert bench.position(text, fixed, 20) is not None
+    assert bench.position(text, fixed, 5) == 1
 
 
 @pytest.mark.parametrize("ending", ["\n", ""])
@@ -172,7 +172,7 @@ def test_lines_that_no_failing_test_executed_stay_as_they_are(bench) -> None:
 def test_the_most_suspicious_line_comes_first(bench) -> None:
     text = "def f(a, b):\n    x = a < b\n    y = a < b\n    return x, y\n"
     first = next(bench.candidates(text, lines={2: 0.2, 3: 0.9, 4: 0.2}))
-    assert "on line 3" in first.rationale
+    assert first.rationale.endswith("on line 3")
 
 
 def test_suspects_take_turns_and_the_first_leads(bench) -> None:
@@ -188,7 +188,7 @@ def test_an_expected_value_of_the_failure_becomes_the_constant(bench) -> None:
     text = "def answer():\n    return 7\n"
     failure = Failure("t::t", "AssertionError", "assert 7 == 42")
     fixed = text.replace("7", "42")
-    assert bench.position(text, fixed, 20, failures=[failure]) is not None
+    assert (bench.position(text, fixed, 20, failures=[failure]) or 99) <= 15
 
 
 def test_a_second_search_goes_on_where_the_first_ended(bench) -> None:
