@@ -44,7 +44,7 @@ def changed_share(
     rows = zip(before, after, former or before, strict=False)
     known = [row for row in rows if row[0].how == "returned" and row[1].how != "skipped"]
     other = [row for row in known if differs(row[0], row[1]) and differs(row[2], row[1])]
-    return len(other) / len(known) if known else 0.0
+    return len(other) / len(known) if known else 0
 
 
 def differs(one: CallResult, other: CallResult) -> bool:

@@ -13,7 +13,7 @@ from itertools import combinations
 from heal_bot.repair.templates.change_tiers import Tier, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import last_name
-from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import FEW, Mutation, Text, TextEdit, says
 from heal_bot.source.definitions import Function
 
 _KEYWORDS = {
@@ -57,7 +57,7 @@ def exchanges(scope: MutationContext) -> Iterator[Mutation]:
         match node:
             case ast.Call(args=parts) if len(parts) > 1:
                 tier = Tier.USUAL
-            case ast.Tuple(elts=parts) | ast.List(elts=parts) if 1 < len(parts) <= 8:
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if 1 < len(parts) <= FEW:
                 # Names that are bound in the wrong order show at once.
                 tier = Tier(not isinstance(node.ctx, ast.Load))
             case (
@@ -90,7 +90,7 @@ def drops(scope: MutationContext) -> Iterator[Mutation]:
                 parts, tier = [*elements], Tier.SELDOM
             case _:
                 continue
-        if len(parts) > 12 or (isinstance(node, ast.Set) and len(parts) < 2):
+        if len(parts) > FEW or (isinstance(node, ast.Set) and len(parts) < 2):
             continue
         line = site.line(node)
         for at, part in enumerate(parts):
@@ -179,7 +179,7 @@ def _missing(scope: MutationContext, node: ast.Call, name: str) -> list[str]:
     found = [f"{p}={p}" for p in rest if p in names and p not in given]
     if rest and not node.keywords:
         found = [rest[0], *found] if rest[0] in names else found
-        found += [n for n in names if n != rest[0]][:12]
+        found += [n for n in names if n != rest[0]][:FEW]
     return found
 
 

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.change_tiers import Tier, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.text_edits import AND, ATOM, COMPARE, NOT, OR, Mutation, Text
+from heal_bot.repair.templates.text_edits import (
+    AND,
+    ATOM,
+    COMPARE,
+    FEW,
+    NOT,
+    OR,
+    Mutation,
+    Text,
+    is_short,
+)
 
 TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
@@ -22,12 +32,12 @@ def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, Tier]]
     def add(code: str, level: int, tier: Tier = Tier.SELDOM) -> None:
         found.setdefault(code, (Text(code, level), tier))
 
-    names = scope.visible(node)[:8]
+    names = scope.visible(node)[:FEW]
     for name in names:
         add(name, ATOM, Tier.USUAL)
         add(f"not {name}", NOT, Tier.USUAL)
     for other in scope.site.each(ast.Compare):
-        if "\n" not in scope.site.segment(other):
+        if is_short(scope.site.segment(other)):
             add(scope.site.segment(other), COMPARE, Tier.USUAL)
     for name in names:
         add(f"{name} is not None", COMPARE, Tier.USUAL)
@@ -48,20 +58,20 @@ def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, Tier]]
                 add(f"{one} in {other_name}", COMPARE)
                 add(f"{one} not in {other_name}", COMPARE)
     for kind in _classes(scope):
-        for name in names[:6]:
+        for name in names:
             add(f"isinstance({name}, {kind})", ATOM)
             add(f"not isinstance({name}, {kind})", NOT)
     for code in _values(scope):
-        for name in names[:6]:
+        for name in names:
             if "number" not in scope.kinds.get(name, set()):
                 add(f"{name} == {code}", COMPARE)
     for kind in ("int", "str", "list", "dict", "float", "bool", "(list, tuple)"):
-        for name in names[:4]:
+        for name in names:
             add(f"isinstance({name}, {kind})", ATOM)
             add(f"not isinstance({name}, {kind})", NOT)
     for called, function in scope.around.functions.items():
         if len(function.args.args) - len(function.args.defaults) == 1:
-            for name in names[:4]:
+            for name in names:
                 add(f"{called}({name})", ATOM)
                 add(f"not {called}({name})", NOT)
     return list(found.values())
@@ -70,8 +80,8 @@ def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, Tier]]
 def _values(scope: MutationContext) -> list[str]:
     """Short texts that the function compares with or that tests expect, as source."""
     own = [n.value for n in scope.site.each(ast.Constant)]
-    texts = [t for t in [*own, *scope.evidence.constants] if isinstance(t, str) and len(t) < 20]
-    return [repr(text) for text in dict.fromkeys(texts)][:6]
+    texts = [t for t in [*own, *scope.evidence.constants] if isinstance(t, str) and is_short(t)]
+    return [repr(text) for text in dict.fromkeys(texts)][:FEW]
 
 
 def _classes(scope: MutationContext) -> list[str]:
@@ -82,9 +92,9 @@ def _classes(scope: MutationContext) -> list[str]:
             match node:
                 case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
                     code = scope.around.segment(kind)
-                    if "\n" not in code and len(code) < 60:
+                    if is_short(code):
                         found[code] = None
-    return list(found)[:6]
+    return list(found)[:FEW]
 
 
 def extended(scope: MutationContext) -> Iterator[Mutation]:

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.text_edits import ATOM, AWAIT, UNARY, Mutation, Text
+from heal_bot.repair.templates.text_edits import ATOM, AWAIT, FEW, UNARY, Mutation, Text, is_short
 
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
@@ -43,7 +43,7 @@ def numbers(scope: MutationContext) -> Iterator[Mutation]:
                     value * 10, value + 2, value - 2, value // 2, value // 10)  # fmt: skip
         else:
             near = (value + 1, value - 1, *wanted, value * 10, value / 10, value * 2, value / 2,
-                    -value, 0.0)  # fmt: skip
+                    -value, 0)  # fmt: skip
         options = dict.fromkeys(near)
         for new, tier in assign_tiers(option for option in options if option != value):
             yield site.put(node, _literal(new), tier)
@@ -71,11 +71,9 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
     wanted = [t for t in scope.evidence.of(str) if isinstance(t, str)]
     for node in site.each(ast.Constant):
         value = node.value
-        if not isinstance(value, str) or len(value) > 200 or "\n" in site.segment(node):
+        if not isinstance(value, str) or "\n" in site.segment(node):
             continue
-        likely = [*own]
-        if len(value) > 2:
-            likely += get_close_matches(value, scope.around.texts, n=4, cutoff=0.75)
+        likely = [*own, *get_close_matches(value, scope.around.texts)]
         changes = (value[:-1], value[1:], value.strip(), value + " ", " " + value, value.lower(),
                    value.upper(), value.title(), "", " ")  # fmt: skip
         # Of a regular expression a character at the edge is seldom all that is wrong.
@@ -136,9 +134,9 @@ def _grown(value: str, wanted: Iterable[str]) -> Iterator[str]:
 
     Long texts stay as they are, as do marks of a format.
     """
-    marks = dict.fromkeys(c for t in wanted for c in t[:80] if not c.isalnum())
-    if value and len(value) <= 24:
-        for mark in list(marks)[:8]:
+    marks = dict.fromkeys(c for t in wanted for c in t if not c.isalnum())
+    if value and is_short(value):
+        for mark in list(marks)[:FEW]:
             yield value + mark
             yield mark + value
             for at, char in enumerate(value):

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation, TextEdit
-
-_LONGEST = 6
+from heal_bot.repair.templates.text_edits import FEW, Mutation, TextEdit
 
 
 def orders(scope: MutationContext) -> Iterator[Mutation]:
@@ -39,7 +37,7 @@ def _branches(site: TargetAst, node: ast.If) -> list[tuple[tuple[int, int], tupl
     """The spans of the condition and of the lines of each branch; none where one is not plain."""
     found: list[tuple[tuple[int, int], tuple[int, int]]] = []
     current: ast.stmt = node
-    while isinstance(current, ast.If) and len(found) < _LONGEST:
+    while isinstance(current, ast.If) and len(found) < FEW:
         first, last = site.whole(current.body[0]), site.whole(current.body[-1])
         if first is None or last is None or "\n" in site.segment(current.test):
             return []

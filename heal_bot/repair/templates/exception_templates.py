@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
@@ -24,6 +24,7 @@ from heal_bot.repair.templates.statement_insertion import before, under
 from heal_bot.repair.templates.text_edits import (
     AND,
     BIT_OR,
+    FEW,
     LAMBDA,
     NOT,
     OR,
@@ -51,8 +52,13 @@ def names(scope: MutationContext) -> Iterator[Mutation]:
         known = dict.fromkeys(name for name in every if name != node.id)
         if receiver and node.id in {*scope.around.attributes, *scope.around.methods}:
             yield site.put(node, Text(f"{receiver}.{node.id}"), Tier.USUAL)
-        for name, tier in assign_tiers(get_close_matches(node.id, known, n=6, cutoff=0.5)):
+        for name, tier in assign_tiers(_find_close(node.id, known)):
             yield site.put(node, Text(name), tier)
+
+
+def _find_close(name: str, known: Iterable[str]) -> list[str]:
+    """Names spelled like one that is missing: it was meant for something, so many are looked at."""
+    return get_close_matches(name, known, n=FEW, cutoff=0.5)
 
 
 def attributes(scope: MutationContext) -> Iterator[Mutation]:
@@ -68,7 +74,7 @@ def attributes(scope: MutationContext) -> Iterator[Mutation]:
         if node.attr not in missing:
             continue
         end, line = site.end(node), site.line(node)
-        for name, tier in assign_tiers(get_close_matches(node.attr, known, n=6, cutoff=0.5)):
+        for name, tier in assign_tiers(_find_close(node.attr, known)):
             cut = TextEdit(end - len(node.attr.encode()), end, name)
             yield Mutation((cut,), tier, line, says(f".{node.attr}", f".{name}", line))
         if none and isinstance(node.ctx, ast.Load):
@@ -147,7 +153,7 @@ def keys(scope: MutationContext) -> Iterator[Mutation]:
                     line = f"{head}.setdefault({inner}, {code})"
                     tier = combine_tiers(Tier.SELDOM, extra(scope, node, code))
                     yield from before(site, statement, (line,), tier)
-                for way, _ in leaves(scope)[:6]:
+                for way, _ in leaves(scope)[:FEW]:
                     lines = (f"if {inner} not in {head}:", f"\t{way}")
                     yield from before(site, statement, lines, Tier.RARE)
 
@@ -165,7 +171,7 @@ def zeros(scope: MutationContext) -> Iterator[Mutation]:
                     made = Text(f"{whole.at(OR)} if {divisor.at(OR)} else {default}", TERNARY)
                     yield site.put(node, made, Tier.SELDOM)
                 statement = site.places[node].statement
-                for way, more in leaves(scope)[:8]:
+                for way, more in leaves(scope)[:FEW]:
                     tier = combine_tiers(Tier.SELDOM, more)
                     for condition in (f"{divisor.at(BIT_OR)} == 0", f"not {divisor.at(NOT)}"):
                         lines = (f"if {condition}:", f"\t{way}")
@@ -182,7 +188,7 @@ def unbound(scope: MutationContext) -> Iterator[Mutation]:
             for anchor in site.body[:1]:
                 yield from before(site, anchor, (f"{word} {name}",), Tier.USUAL)
         for code in ("None", "0", "[]", "{}", '""', "False", "True", "1", "set()"):
-            for anchor in site.body[:6]:
+            for anchor in site.body[:FEW]:
                 yield from before(site, anchor, (f"{name} = {code}",), Tier.SELDOM)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.statement_insertion import before
-from heal_bot.repair.templates.text_edits import Mutation
+from heal_bot.repair.templates.text_edits import FEW, Mutation, is_short
 
 # How a TypeError says that a value is no container.
 _NO_CONTAINER = re.compile(r"object is not (?:iterable|subscriptable)|has no len\(\)")
@@ -46,8 +46,8 @@ def leaves(scope: MutationContext) -> list[tuple[str, Tier]]:
             kinds["True"] = None
         if isinstance(path.value, ast.Constant):
             ways[f"return {site.segment(path.value)}"] = None
-    expected = scope.evidence.constants[:4]
-    told = [repr(e) for e in expected if not isinstance(e, str) or len(e) < 20]
+    expected = scope.evidence.constants[:FEW]
+    told = [repr(e) for e in expected if is_short(repr(e))]
     plain = ("None", "0", "1", "[]", '""', "{}", "False", "True", "-1")
     for code in (*kinds, *scope.unused, *scope.evidence.empty, *told, *plain):
         ways[f"return {code}"] = None
@@ -59,7 +59,7 @@ def conditions(scope: MutationContext, node: ast.AST) -> list[tuple[str, Tier]]:
     found: list[tuple[str, Tier]] = []
     none = bool({"AttributeError", "TypeError"} & scope.evidence.kinds)
     zero = "ZeroDivisionError" in scope.evidence.kinds
-    for name, far in assign_tiers(scope.visible(node)[:8]):
+    for name, far in assign_tiers(scope.visible(node)[:FEW]):
         known = scope.kinds.get(name, set())
         asked = [(f"{name} is None", Tier(not none)), (f"not {name}", Tier.USUAL)]
         if "number" in known or not known:
@@ -71,7 +71,7 @@ def conditions(scope: MutationContext, node: ast.AST) -> list[tuple[str, Tier]]:
         found += [(code, combine_tiers(tier, far)) for code, tier in asked]
     found += _attribute_conditions(scope, none)
     if any(_NO_CONTAINER.search(message) for message in scope.evidence.messages):
-        for name, far in assign_tiers(scope.visible(node)[:4]):
+        for name, far in assign_tiers(scope.visible(node)[:FEW]):
             for kind, tier in assign_tiers(("list", "(list, tuple)", "dict", "str")):
                 found.append((f"not isinstance({name}, {kind})", combine_tiers(tier, far)))
     return found
@@ -84,10 +84,10 @@ def _attribute_conditions(scope: MutationContext, none: bool) -> list[tuple[str,
         match node:
             case ast.Attribute(value=ast.Name(), ctx=ast.Load()) | ast.Subscript(ctx=ast.Load()):
                 code = scope.site.segment(node)
-                if not scope.site.is_called(node) and len(code) < 40 and "\n" not in code:
+                if not scope.site.is_called(node) and is_short(code):
                     codes[code] = None
     found = []
-    for code in list(codes)[:8]:
+    for code in list(codes)[:FEW]:
         found.append((f"{code} is None", Tier.SELDOM if none else Tier.RARE))
         found.append((f"not {code}", Tier.SELDOM))
     return found
@@ -105,7 +105,7 @@ def early(scope: MutationContext) -> Iterator[Mutation]:
         if anchor is None or (isinstance(anchor, ast.Return) and anchor.value is None):
             continue
         loop = next((a for a in scope.above(anchor) if isinstance(a, ast.For | ast.While)), None)
-        exits = ways[: 5 if anchor is not first else 12]
+        exits = ways if anchor is first else ways[:FEW]
         if loop is not None:
             exits = [("continue", Tier.USUAL), ("break", Tier.USUAL), *exits]
         for condition, asked in conditions(scope, anchor):

@@ -17,12 +17,14 @@ from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import (
     AWAIT,
+    MANY,
     PRODUCT,
     UNARY,
     Mutation,
     Text,
     binary,
     call,
+    is_short,
     level,
 )
 
@@ -60,19 +62,19 @@ def borrowed(scope: MutationContext) -> tuple[list[Text], list[str]]:
     here = {name for name, _, _ in scope.bindings} | everywhere
     for function in (*around.enclosing, scope.site.root):
         here |= _bound(function)
-    for sibling in around.siblings[:12]:
+    for sibling in around.siblings:
         for node in ast.walk(sibling):
             if not isinstance(node, _VALUES + _SIMPLE) or node.lineno == sibling.lineno:
                 continue
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             code = around.segment(node)
-            if not names or not names <= here or "\n" in code or len(code) > 80:
+            if not names or not names <= here or not is_short(code):
                 continue
             if isinstance(node, _SIMPLE):
                 statements[code] = None
             elif not isinstance(getattr(node, "ctx", None), ast.Store):
                 codes[code] = Text(code, level(node))
-    return list(codes.values())[:40], list(statements)[:25]
+    return list(codes.values())[:MANY], list(statements)[:MANY]
 
 
 def _bound(function: ast.AST) -> set[str]:

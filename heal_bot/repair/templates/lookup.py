@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.default_values import extra
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.text_edits import ATOM, LAMBDA, Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import (
+    ATOM,
+    FEW,
+    LAMBDA,
+    MANY,
+    Mutation,
+    Text,
+    TextEdit,
+    is_short,
+    says,
+)
 
 _MEANT = {"default", "fallback", "otherwise", "missing", "initial"}
 _DEFAULTS = ("0", '""', "[]", "{}", "False", "1", "set()")
@@ -37,11 +47,11 @@ def gets(scope: MutationContext) -> Iterator[Mutation]:
 
 def _defaults(scope: MutationContext, node: ast.expr, key: str) -> Iterator[tuple[str, Tier]]:
     """What a key that is missing may stand for: a name, a constant of the tests, the key."""
-    names = scope.visible(node)[:6]
+    names = scope.visible(node)[:FEW]
     meant = [name for name in names if name in _MEANT or name in scope.unused]
     yield from ((name, Tier.USUAL) for name in meant)
     yield from _usual(scope, node)
-    for expected in scope.evidence.constants[:3]:
+    for expected in scope.evidence.constants[:FEW]:
         yield repr(expected), Tier.USUAL
     yield key, Tier.USUAL
     yield from ((name, Tier.SELDOM) for name in names if name not in meant)
@@ -59,13 +69,13 @@ def stores(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.nodes:
         if isinstance(node, ast.Subscript | ast.Attribute):
             code = site.segment(node)
-            if not site.is_called(node) and len(code) < 50 and "\n" not in code and ":" not in code:
+            if not site.is_called(node) and is_short(code) and ":" not in code:
                 places[code] = None
     for statement in site.statements:
         match statement:
             case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
                 old, line = site.segment(target), site.line(statement)
-                for code in list(places)[:20]:
+                for code in list(places)[:MANY]:
                     if code != old:
                         cut = TextEdit(site.start(target), site.end(target), code)
                         yield Mutation((cut,), Tier.USUAL, line, says(old, code, line))

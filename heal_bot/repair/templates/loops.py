@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after
-from heal_bot.repair.templates.text_edits import ATOM, LAMBDA, OR, Mutation, Text
+from heal_bot.repair.templates.text_edits import ATOM, FEW, LAMBDA, OR, Mutation, Text, is_short
 
 
 def iterables(scope: MutationContext) -> Iterator[Mutation]:
@@ -52,7 +52,7 @@ def flushes(scope: MutationContext) -> Iterator[Mutation]:
                     value=ast.Call(func=ast.Attribute(attr="append" | "add" | "extend") as taking)
                 ):
                     code = site.segment(inner)
-                    if "\n" in code:
+                    if not is_short(code):
                         continue
                     yield from _remainders(scope, node, taking)
                     yield from _flushed(scope, node, inner, code)
@@ -66,7 +66,7 @@ def _flushed(
 ) -> Iterator[Mutation]:
     """A statement of a loop after it, where there is something; most likely what it takes in."""
     own = {n.id for n in ast.walk(taken) if isinstance(n, ast.Name)}
-    for name in scope.visible(loop)[:7] if "\n" not in code else ():
+    for name in scope.visible(loop)[:FEW] if is_short(code) else ():
         tier = Tier.USUAL if name in own else Tier.SELDOM
         for test in (name, f"{name} is not None"):
             yield from after(scope.site, loop, (f"if {test}:", f"\t{code}"), tier)

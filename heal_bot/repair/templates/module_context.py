@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
+from heal_bot.repair.templates.text_edits import MANY, is_short
 from heal_bot.source import guard
 from heal_bot.source.definitions import Function
 
@@ -77,9 +78,7 @@ def explore(tree: Tree, target: Target) -> ModuleContext:
                 around.constants[name] = value
     around.imports = tuple(imported)
     texts = (n.value for n in ast.walk(module) if isinstance(n, ast.Constant))
-    around.texts = tuple(dict.fromkeys(t for t in texts if isinstance(t, str) and 2 < len(t) < 60))[
-        :300
-    ]
+    around.texts = tuple(dict.fromkeys(t for t in texts if isinstance(t, str) and is_short(t)))
     around.spelled = tuple(dict.fromkeys(_spelled(module)))[:_SPELLED]
     _enclose(around, module, target)
     return around
@@ -129,7 +128,7 @@ def _enclose(around: ModuleContext, module: ast.Module, target: Target) -> None:
         if isinstance(n, Function) and not _is(n, target) and n not in enclosing
     ]
     siblings.sort(key=lambda n: abs(n.lineno - target.first_line))
-    around.siblings = tuple(siblings)[:40]
+    around.siblings = tuple(siblings)[:MANY]
     if owner:
         around.methods = {n.name: n for n in owner.body if isinstance(n, Function)}
         around.attributes = tuple(_attributes(owner))

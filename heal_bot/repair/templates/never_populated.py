@@ -15,24 +15,23 @@ from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.statement_insertion import after, before
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation
+from heal_bot.repair.templates.text_edits import FEW, Mutation
 
 _FILLING = {"append", "add", "extend", "update", "insert", "setdefault", "appendleft", "push"}
 _TAKING = {"pop", "popleft"}
-_VALUES, _MOST = 6, 6
 
 
 def fills(scope: MutationContext) -> Iterator[Mutation]:
     """Every statement's place, those in loops first, for every value visible there."""
     site = scope.site
     anchors = sorted(site.anchors, key=lambda anchor: not _is_looped(scope, anchor))
-    for name, code in islice(_unfilled(scope), _MOST):
+    for name, code in islice(_unfilled(scope), FEW):
         beside = _beside(site, name)
         for anchor in anchors:
             visible = scope.visible(anchor)
             if name not in visible:
                 continue
-            values = [value for value in visible if value != name][:_VALUES]
+            values = [value for value in visible if value != name][:FEW]
             values.sort(key=lambda value: value not in beside)
             for value, tier in assign_tiers(values):
                 if isinstance(anchor, ast.Pass):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation, Text, binary
+from heal_bot.repair.templates.text_edits import AWAIT, UNARY, Mutation, Text, binary
 
 _NEVER = (
     ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp,
@@ -39,7 +39,7 @@ def shifted(site: TargetAst, node: ast.expr, step: int) -> Text:
 
 
 def _number(value: int) -> Text:
-    return Text(str(value), 15 if value >= 0 else 13)
+    return Text(str(value), AWAIT if value >= 0 else UNARY)
 
 
 def _is_number(scope: MutationContext, node: ast.expr) -> bool | None:

@@ -12,13 +12,13 @@ from itertools import permutations
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers
 from heal_bot.repair.templates.ingredient import borrowed
 from heal_bot.repair.templates.mutation_context import MutationContext
-from heal_bot.repair.templates.text_edits import Mutation
+from heal_bot.repair.templates.text_edits import FEW, MANY, Mutation, is_short
 from heal_bot.source.definitions import Function
 
 
 def calls(scope: MutationContext, node: ast.AST) -> list[str]:
     """Calls of the module's functions and the class's methods that fit the names in scope."""
-    names = scope.visible(node)[:5]
+    names = scope.visible(node)[:FEW]
     receiver = scope.receiver()
     own = getattr(scope.site.root, "name", "")
     found: list[str] = []
@@ -40,7 +40,7 @@ def calls(scope: MutationContext, node: ast.AST) -> list[str]:
         elif needed == 2:
             found += [f"{name}({a}, {b})" for a in names for b in names if a != b]
             found += [f"{name}({n}, 0)" for n in names]
-    return found[:60]
+    return found[:MANY]
 
 
 def _needed(function: Function) -> int:
@@ -53,13 +53,13 @@ def raises(scope: MutationContext, node: ast.AST) -> list[str]:
     names = scope.visible(node)
     said = f'"invalid {names[0]}"' if names else '"invalid value"'
     found = [f"raise {name}({said})" for name in scope.evidence.missing()]
-    for sibling in scope.around.siblings[:20]:
+    for sibling in scope.around.siblings:
         for inner in ast.walk(sibling):
             if isinstance(inner, ast.Raise) and inner.exc is not None:
                 code = scope.around.segment(inner)
-                if "\n" not in code and len(code) < 100:
+                if is_short(code):
                     found.append(code)
-    return list(dict.fromkeys(found))[:10]
+    return list(dict.fromkeys(found))[:FEW]
 
 
 def passes(scope: MutationContext) -> Iterator[Mutation]:
@@ -75,7 +75,7 @@ def passes(scope: MutationContext) -> Iterator[Mutation]:
 
 def _instead(scope: MutationContext, node: ast.Pass) -> Iterator[tuple[str, Tier]]:
     """The statements that may stand for a `pass`."""
-    site, names = scope.site, scope.visible(node)[:8]
+    site, names = scope.site, scope.visible(node)[:FEW]
     yield from assign_tiers(raises(scope, node))
     for name in names:
         if "number" in scope.kinds.get(name, {"number"}):
@@ -91,7 +91,7 @@ def _instead(scope: MutationContext, node: ast.Pass) -> Iterator[tuple[str, Tier
     for other in site.statements:
         code = site.segment(other)
         simple = isinstance(other, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise)
-        if simple and "\n" not in code and len(code) < 100:
+        if simple and is_short(code):
             yield code, Tier.USUAL
             yield from assign_tiers(_about_others(scope, other, node))
     for name, value in permutations(names, 2):

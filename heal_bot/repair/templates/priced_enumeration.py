@@ -31,22 +31,22 @@ class Idea:
 def warmth_cost(heat: float, hottest: float) -> float:
     """What a line's suspicion adds to the cost of a change."""
     if hottest <= 0:
-        return 0.0
-    return min(_COLDEST, -math.log(max(heat / hottest, 1e-3)))
+        return 0
+    return min(_COLDEST, math.log(hottest / heat)) if heat > 0 else _COLDEST
 
 
 def rank_cost(rank: int, score: float, best: float) -> float:
     """What a suspect's place and score add: the first adds nothing."""
     if rank == 0:
-        return 0.0
-    doubt = math.log(best / score) if 0 < score < best else 0.0
+        return 0
+    doubt = math.log(best / score) if 0 < score < best else 0
     return _RANK * (1 + math.log(1 + rank)) + min(1.5, doubt)
 
 
 def order(
     scopes: list[tuple[MutationContext, float]],
     families: tuple[Template, ...] = FAMILIES,
-    roof: float = 99.0,
+    roof: float = math.inf,
     skipped: Callable[[MutationContext, Template, Exception], None] = lambda *_: None,
 ) -> Iterator[Idea]:
     """All changes by cost plus the extra cost of their suspect and line, up to `roof`.
@@ -86,6 +86,6 @@ def _heat(scope: MutationContext, change: Mutation) -> float | None:
     """The extra cost of a change's line; None where no failing test came by."""
     heat = scope.site.heat
     if not heat:
-        return 0.0
+        return 0
     found = scope.site.near(change.line)
     return None if found is None else warmth_cost(found, max(heat.values()))

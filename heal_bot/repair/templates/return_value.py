@@ -11,7 +11,17 @@ from collections.abc import Iterator
 
 from heal_bot.repair.templates.change_tiers import Tier, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext, value_kind
-from heal_bot.repair.templates.text_edits import LAMBDA, OR, Mutation, Text, TextEdit, says
+from heal_bot.repair.templates.text_edits import (
+    FEW,
+    LAMBDA,
+    MANY,
+    OR,
+    Mutation,
+    Text,
+    TextEdit,
+    is_short,
+    says,
+)
 
 _EMPTY = {"sequence": "[]", "text": '""', "mapping": "{}", "number": "0", "boolean": "False"}
 _NOT_ALONE = (
@@ -30,9 +40,9 @@ def expressions(scope: MutationContext) -> list[Text]:
         if stored or scope.site.is_called(node):
             continue
         code = scope.site.segment(node)
-        if len(code) <= 60 and "\n" not in code:
+        if is_short(code):
             found[code] = scope.site.text(node)
-    return sorted(found.values(), key=lambda text: len(text.code))[:40]
+    return sorted(found.values(), key=lambda text: len(text.code))[:MANY]
 
 
 def returns(scope: MutationContext) -> Iterator[Mutation]:
@@ -54,7 +64,7 @@ def returns(scope: MutationContext) -> Iterator[Mutation]:
             options.setdefault(f"not {name}", plain)
             options.setdefault(f"{name} > 0", number)
         seldom = ("None", "True", "False", "0", "1", "-1", "[]", '""', "{}", "()", "[[]]")
-        told = map(repr, scope.evidence.constants[:8])
+        told = map(repr, scope.evidence.constants[:FEW])
         for code in (*seldom, *told, *(text.at(LAMBDA) for text in expressions(scope))):
             options.setdefault(code, Tier.SELDOM)
         for name in names:

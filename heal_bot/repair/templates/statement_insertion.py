@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from heal_bot.core.text import one_line
 from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation, TextEdit
+from heal_bot.repair.templates.text_edits import Mutation, TextEdit, quote
 
 
 def newline(site: TargetAst) -> str:
     """The line ending the source uses."""
-    return "\r\n" if b"\r\n" in site.source[:2000] else "\n"
+    return "\r\n" if b"\r\n" in site.source else "\n"
 
 
 def step(indent: str) -> str:
@@ -24,7 +23,8 @@ def step(indent: str) -> str:
 def block(site: TargetAst, lines: tuple[str, ...], indent: str) -> str:
     """Lines at an indentation; a leading tab in a line is one step further in."""
     end = newline(site)
-    return "".join(f"{indent}{line.replace(chr(9), step(indent))}{end}" for line in lines)
+    placed = (line.replace("\t", step(indent)) for line in lines)
+    return "".join(f"{indent}{line}{end}" for line in placed)
 
 
 def before(
@@ -35,7 +35,7 @@ def before(
         return
     begin = site.line_start(anchor)
     text = block(site, lines, site.indent(anchor))
-    why = f"`{one_line(' '.join(lines), 80)}` comes before line {site.line(anchor)}"
+    why = f"{quote(' '.join(lines))} comes before line {site.line(anchor)}"
     yield Mutation((TextEdit(begin, begin, text),), tier, site.line(anchor), why)
 
 
@@ -46,7 +46,7 @@ def after(
     if not _begins(site, anchor):
         return
     stop, end = anchor.end_lineno or 1, newline(site)
-    why = f"`{one_line(' '.join(lines), 80)}` comes after line {stop + site.offset}"
+    why = f"{quote(' '.join(lines))} comes after line {stop + site.offset}"
     text = block(site, lines, site.indent(anchor))
     if stop < len(site.starts):
         at = site.starts[stop]
@@ -67,7 +67,7 @@ def under(site: TargetAst, statement: ast.stmt, condition: str, tier: Tier) -> I
     if not site.source[: span[1]].endswith(b"\n"):
         text = text.rstrip("\r\n")
     line = site.line(statement)
-    why = f"`{one_line(site.segment(statement), 60)}` on line {line} runs only if `{condition}`"
+    why = f"{quote(site.segment(statement))} on line {line} runs only if `{condition}`"
     yield Mutation((TextEdit(*span, text),), tier, line, why)
 
 
@@ -95,6 +95,6 @@ def is_multiline(node: ast.stmt) -> bool:
     )
 
 
-def named(site: TargetAst, node: ast.stmt) -> str:
+def quote_head(site: TargetAst, node: ast.stmt) -> str:
     """The first line of a statement, to be told."""
-    return one_line(site.segment(node).splitlines()[0], 60)
+    return quote(site.segment(node).splitlines()[0])

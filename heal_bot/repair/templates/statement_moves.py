@@ -12,12 +12,12 @@ from heal_bot.repair.templates.statement_insertion import (
     after,
     before,
     is_multiline,
-    named,
     outdented,
+    quote_head,
     step_of,
 )
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import Mutation, TextEdit
+from heal_bot.repair.templates.text_edits import MANY, Mutation, TextEdit, is_short
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
 
@@ -38,7 +38,7 @@ def dedents(scope: MutationContext) -> Iterator[Mutation]:
             continue
         moved = outdented(site, span, step)
         tier = Tier.USUAL if isinstance(last, ast.Return) else Tier.SELDOM
-        why = f"`{named(site, last)}` on line {site.line(last)} leaves its block"
+        why = f"{quote_head(site, last)} on line {site.line(last)} leaves its block"
         yield Mutation((TextEdit(*span, moved),), tier, site.line(last), why)
 
 
@@ -56,7 +56,7 @@ def deletions(scope: MutationContext) -> Iterator[Mutation]:
             if span is None or isinstance(node, ast.Pass | ast.Global | ast.Nonlocal):
                 continue
             line = site.line(node)
-            why = f"`{named(site, node)}` on line {line} goes"
+            why = f"{quote_head(site, node)} on line {line} goes"
             if len(block) > 1:
                 yield Mutation((TextEdit(*span, ""),), Tier.USUAL, line, why)
             elif not isinstance(node, ast.Return):
@@ -73,7 +73,7 @@ def _unwrapped(
         return
     begin = site.starts[node.body[0].lineno - 1]
     kept = outdented(site, (begin, span[1]), step)
-    why = f"the body of `{named(site, node)}` on line {site.line(node)} always runs"
+    why = f"the body of {quote_head(site, node)} on line {site.line(node)} always runs"
     yield Mutation((TextEdit(span[0], span[1], kept),), Tier.USUAL, site.line(node), why)
 
 
@@ -140,9 +140,9 @@ def copies(scope: MutationContext) -> Iterator[Mutation]:
     for node in site.statements:
         if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Raise):
             code = site.segment(node)
-            if "\n" not in code and len(code) < 90:
+            if is_short(code):
                 simple[code] = node
-    for code, origin in list(simple.items())[:25]:
+    for code, origin in list(simple.items())[:MANY]:
         for anchor in site.statements:
             for put in (before, after):
                 if anchor is not origin:

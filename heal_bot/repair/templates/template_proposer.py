@@ -65,7 +65,7 @@ class TemplateProposer:
 
     def _singles(self, run: Run, brief: Brief, seen: set[int]) -> Iterator[Candidate]:
         suspects = _select(brief.cluster.suspects)
-        best = suspects[0].score if suspects else 0.0
+        best = suspects[0].score if suspects else 0
         scopes: list[tuple[MutationContext, float]] = []
         for rank, suspect in enumerate(suspects):
             scope = _scope(run, brief, suspect, suspect.target.source, suspect.lines)

@@ -81,6 +81,22 @@ def demand(parent: ast.AST, field: str) -> int:
     return LAMBDA
 
 
+# Of names or forms for one place so many are tried, of expressions from elsewhere so many.
+FEW, MANY = 6, 40
+# The longest code that is written again elsewhere, and that is quoted whole.
+_SHORT = 80
+
+
+def is_short(code: str) -> bool:
+    """Whether code is on one line and short enough to be written again elsewhere."""
+    return "\n" not in code and len(code) <= _SHORT
+
+
+def quote(code: str) -> str:
+    """Code to be told, on one line and cut where it is long."""
+    return f"`{one_line(code, _SHORT)}`"
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Source of an expression and how strongly its outermost operator binds."""
@@ -145,7 +161,7 @@ def applied(source: bytes, cuts: Iterable[TextEdit]) -> bytes:
 def says(old: str, new: str, line: int) -> str:
     """`old` becomes `new` on line n, or what is removed, or inserted."""
     if not new.strip():
-        return f"`{one_line(old, 60)}` is removed on line {line}"
+        return f"{quote(old)} is removed on line {line}"
     if not old.strip():
-        return f"`{one_line(new, 60)}` is inserted on line {line}"
-    return f"`{one_line(old, 60)}` becomes `{one_line(new, 60)}` on line {line}"
+        return f"{quote(new)} is inserted on line {line}"
+    return f"{quote(old)} becomes {quote(new)} on line {line}"

@@ -14,11 +14,10 @@ from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.off_by_one import shifted
 from heal_bot.repair.templates.statement_insertion import under
 from heal_bot.repair.templates.target_ast import TargetAst
-from heal_bot.repair.templates.text_edits import COMPARE, Mutation, Text, binary
+from heal_bot.repair.templates.text_edits import COMPARE, FEW, Mutation, Text, binary, is_short
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Delete | ast.Return | ast.Break | ast.Continue
 _TAKING = {"append", "add", "insert", "remove", "discard"}
-_FLAGS, _ELSEWHERE = 6, 8
 # What stands beside a comparison without brackets.
 _SIDE = COMPARE + 1
 
@@ -130,7 +129,7 @@ def _flags(scope: MutationContext) -> list[str]:
                     value=ast.Constant(value=bool()),
                 ):
                     found[ast.unparse(target)] = None
-    codes = list(found)[:_FLAGS]
+    codes = list(found)[:FEW]
     return [*(f"not {code}" for code in codes), *codes]
 
 
@@ -145,10 +144,10 @@ def _named(scope: MutationContext, node: ast.stmt) -> list[str]:
 def _asked(scope: MutationContext) -> list[str]:
     """Conditions that the function and its siblings ask."""
     found: dict[str, None] = {}
-    for tree in (scope.site.root, *scope.around.siblings[:8]):
+    for tree in (scope.site.root, *scope.around.siblings):
         for node in ast.walk(tree):
             if isinstance(node, ast.If | ast.While | ast.IfExp):
                 code = ast.unparse(node.test)
-                if len(code) < 50:
+                if is_short(code):
                     found[code] = None
-    return list(found)[:_ELSEWHERE]
+    return list(found)[:FEW]
