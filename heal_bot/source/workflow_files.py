@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ Variables = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class JobVariables:
-    """What the jobs that test all set, and what each value of a matrix sets besides."""
+    """What the jobs that test all set, and what one job or value of a matrix sets besides."""
 
     fixed: Variables = ()
     choices: tuple[Variables, ...] = ()
@@ -67,9 +67,14 @@ def find_variables(tree: Tree, job: str) -> JobVariables:
     if not testing:
         return JobVariables()
     common = set.intersection(*(set(given.items()) for _, given in testing))
-    fixed = sorted((name, value) for name, value in common if "${{" not in value)
     choices = dict.fromkeys(row for one, given in testing for row in _choose(one, given))
-    return JobVariables(tuple(fixed), tuple(choices)[:_CHOICES])
+    choices |= dict.fromkeys(_keep_written(given.items() - common) for _, given in testing)
+    choices.pop((), None)
+    return JobVariables(_keep_written(common), tuple(choices)[:_CHOICES])
+
+
+def _keep_written(variables: Iterable[tuple[str, str]]) -> Variables:
+    return tuple(sorted(one for one in variables if "${{" not in one[1]))
 
 
 def select_known(tree: Tree, told: Collection[str]) -> Variables:

@@ -83,7 +83,7 @@ def reproduce_with(
             context.run.warn("workspace", f"with {shown} the tests do not run ({error})")
             continue
         if isinstance(tried, Reproduction) and tried.baseline.confirmed:
-            remark = f"the tests fail with {shown}, which the workflow sets in one job of a matrix"
+            remark = f"the tests fail with {shown}, which one job of the workflows sets"
             context.run.emit(Noted(stage="workspace", message=remark, level="info"))
             return replace(tried, remark="; ".join(filter(None, (seen.remark, remark))))
     context.runner.preflight(context.run, context.env)

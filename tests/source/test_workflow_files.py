@@ -49,8 +49,13 @@ def test_the_job_that_failed_is_asked_where_it_is_known(tmp_path: Path) -> None:
     assert dict(found.fixed) == {"MODE": "fast", "PYTHONWARNINGS": "error", "SHARED": "1"}
 
 
-def test_values_of_a_matrix_are_choices(tmp_path: Path) -> None:
+def test_what_jobs_disagree_on_is_a_choice(tmp_path: Path) -> None:
     found = find_variables(_tree(tmp_path, CI), "")
+    assert found.choices[3:] == ((("MODE", "fast"),), (("MODE", "slow"),))
+
+
+def test_values_of_a_matrix_are_choices(tmp_path: Path) -> None:
+    found = find_variables(_tree(tmp_path, CI), "test")
     assert found.choices == ((("TZ", "UTC0"),), (("TZ", "EST5EDT"),), (("TZ", "CET-1"),))
 
 
