@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -203,3 +204,22 @@ def read_docstring(source: str) -> str:
     """What a function says of itself; '' where it says nothing, or is none."""
     found = parse_function(source)
     return (found and ast.get_docstring(found)) or ""
+
+
+def compare_heads(before: ast.Module, after: ast.Module) -> str:
+    """What differs between the heads of two functions: "signature", "annotations" or ""."""
+    (old, told), (new, telling) = _read_head(before), _read_head(after)
+    return "signature" if old != new else "annotations" if told != telling else ""
+
+
+def _read_head(tree: ast.Module) -> tuple[str, list[str]]:
+    """How a function is called, and its annotations."""
+    node = tree.body[0]
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    head = copy.deepcopy(node.args)
+    found = [node.returns]
+    for one in ast.walk(head):
+        if isinstance(one, ast.arg):
+            found.append(one.annotation)
+            one.annotation = None
+    return ast.dump(head), [ast.dump(one) if one else "" for one in found]

@@ -101,8 +101,8 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
         if edit.target.kind == line_targets.KIND:
             continue
         (old, _), (new, _) = _bodies(edit, text)
-        if edit.target.kind == "function" and _signature(old) != _signature(new):
-            found.append(f"{name} changes its signature")
+        if edit.target.kind == "function" and (head := functions.compare_heads(old, new)):
+            found.append(f"{name} changes its {head}")
         if edit.target.kind == "default":
             found.append(f"{name} changes a default argument, which callers may rely on")
         if _wide_excepts(new) > _wide_excepts(old):
@@ -381,12 +381,6 @@ def _without_values(tree: ast.Module, kind: str) -> str:
         elif kind != "default" and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             node.value = blank
     return ast.dump(copied)
-
-
-def _signature(tree: ast.Module) -> str:
-    node = tree.body[0]
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    return ast.dump(node.args) + (ast.dump(node.returns) if node.returns else "")
 
 
 def _wide_excepts(tree: ast.Module) -> int:

@@ -333,6 +333,19 @@ def test_doubts_name_what_a_reviewer_should_look_at(tree) -> None:
     assert patch_policy.list_doubts(_candidate(*_f("return 1")), tree(m=TEXT)) == ()
 
 
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("def f(a: int, b: str = 2) -> int:", ("f changes its annotations",)),
+        ("def f(a: int, c: str = 2) -> int:", ("f changes its signature",)),
+        ("def f(a, b=3):", ("f changes its signature",)),
+    ],
+)
+def test_annotations_are_told_apart_from_how_a_function_is_called(tree, head, told) -> None:
+    candidate = _candidate("f", f"{head}\n    return os.getcwd() + a\n")
+    assert patch_policy.list_doubts(candidate, tree(m=TEXT)) == told
+
+
 PROJECT = {
     "pkg/a.py": "import os\nfrom pkg import b\nfrom .b import helper, opened, read_text\n\n\n"
     "def f(x):\n    return x\n",
