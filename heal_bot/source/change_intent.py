@@ -31,6 +31,10 @@ _REGROUPED = re.compile(
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)
+_IN_WORDS = {
+    2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine",
+    10: "ten", 12: "twelve",
+}  # fmt: skip
 # What is said of a commit whose title matches none of these.
 UNCALLED = "the commit's message does not call it a refactoring"
 _LOST_NAMES = frozenset({
@@ -199,7 +203,8 @@ def _find_value(code: Sequence[Edit], files: Sequence[ChangedFile], title: str) 
     """
     told = _list_told(files)
     for one in code:
-        values = _list_values(one.target.source) ^ _list_values(one.new_source)
+        before, after = _count_values(one.target.source), _count_values(one.new_source)
+        values = {*(before - after), *(after - before)}
         for path, words in told.items():
             if found := sorted(value for value in values & words if len(value) > 1):
                 return f"the commit tells of `{found[0]}` in {path}"
@@ -220,12 +225,19 @@ def _list_words(lines: Iterable[str]) -> set[str]:
     return {word for line in lines for word in _WORD.findall(line.lower())}
 
 
-def _list_values(source: str) -> set[str]:
-    """The numbers and words that a source has as literals."""
-    nodes = ast.walk(guard.parse_part(source))
-    values = (node.value for node in nodes if isinstance(node, ast.Constant))
-    known = [str(value).lower() for value in values if value not in (None, True, False)]
-    return {value for value in known if _WORD.fullmatch(value)}
+def _count_values(source: str) -> Counter[str]:
+    """The numbers and words that a source has as literals, and the constants by name."""
+    found: list[str] = []
+    for node in ast.walk(guard.parse_part(source)):
+        match node:
+            case ast.Constant(value=int() | float() as number) if type(number) is not bool:
+                if number == number // 1:
+                    found += [str(int(number)), _IN_WORDS.get(int(number), "")]
+            case ast.Constant(value=str(word)):
+                found.append(word.lower())
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name.isupper():
+                found.append(name.lower())
+    return Counter(value for value in found if _WORD.fullmatch(value))
 
 
 def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
