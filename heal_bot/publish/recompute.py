@@ -10,12 +10,12 @@ from pathlib import Path
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, ChangedFile, Edit, HealRequest, PatchedFile, Removal
-from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord
+from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord, RegressionRecord
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile, is_branch
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
 from heal_bot.report.proposed_change import FileChange, Shown, digest_patch
-from heal_bot.source import edit, edit_recovery, guard, patch_policy, reversal_check
+from heal_bot.source import edit, edit_recovery, functions, guard, patch_policy, reversal_check
 from heal_bot.source.edit import blob_id
 
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
@@ -87,10 +87,7 @@ class _BaseTree:
         return ()
 
     def former(self, path: str) -> bytes | None:
-        objects, since = self.forge.objects, self.since
-        if not since or not objects.contains(self.run, self.sha, since):
-            return None
-        file = objects.file(self.run, since, path)
+        file = self.forge.objects.file(self.run, self.since, path) if self.since else None
         return file.data if file else None
 
     def changed_by(self, path: str) -> str:
@@ -129,8 +126,8 @@ def recompute(
     foreign = bool(request.head_repo) and request.head_repo.lower() != forge.repo.lower()
     of = _fork_base if foreign else _base
     base, base_ref, head = of(run, record, patch, request, forge)
-    since = record.regression.good_sha if record.regression else ""
-    tree = _BaseTree(run, forge, base, since)
+    broke = record.regression
+    tree = _BaseTree(run, forge, base, _find_good(run, broke, base, forge) if broke else "")
     if len({file.path for file in patch.files}) != len(patch.files):
         raise BundleRefused("the bundle names a file twice")
     try:
@@ -146,6 +143,8 @@ def recompute(
         raise BundleRefused(f"{decisions[0]}: a person has to decide on that")
     if undoes and len(edits) > patch_policy.MAX_EDITS:
         _check_reversal(tree, undoes, edits)
+    if broke is not None and tree.since:
+        _check_restored(tree, broke.bad_sha, candidate)
     moved = _moved(run, patch, base_ref, head, forge) if head and head != base.sha else ""
     files = (PatchedFile(f.path, f.base_blob, f.content) for f in patch.files)
     new = tuple(_patched(tree, f) for f in patch.files)
@@ -167,6 +166,25 @@ def recompute(
     before = tuple(edit.text_of(tree, f.path) for f in patch.files)
     doubts = patch_policy.list_doubts(candidate, tree)
     return RecomputedChange(base, base_ref, new, before, shown, foreign, doubts)
+
+
+def _find_good(run: Run, broke: RegressionRecord, base: ForgeCommit, forge: Forge) -> str:
+    """The commit before the one that broke the tests, if both are in the history of base; or ''."""
+    bad = forge.objects.commit(run, broke.bad_sha) if broke.bad_sha else None
+    known = bad is not None and bad.parents[:1] == (broke.good_sha,)
+    return broke.good_sha if known and forge.objects.contains(run, base.sha, broke.bad_sha) else ""
+
+
+def _check_restored(tree: _BaseTree, bad: str, candidate: Candidate) -> None:
+    """Refused unless each function that comes back was taken away by the commit that broke tests.
+
+    What another commit took away went for a reason of its own.
+    """
+    for one in patch_policy.list_restored(candidate, tree):
+        file = tree.forge.objects.file(tree.run, bad, one.path)
+        known = functions.read(one.path, file.data) if file else (one,)
+        if functions.find_target(known, one.qualname, one.kind, one.nth):
+            raise BundleRefused(f"{one.qualname} was not taken away by commit {bad}")
 
 
 def _check_reversal(tree: _BaseTree, undoes: str, edits: Sequence[Edit]) -> None:

@@ -26,7 +26,7 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
 
     Everything outside the targets' lines stays byte for byte; new lines end as the file's lines
     do. Raises EditError when a target does not hold its source any more, when two edits overlap,
-    or when an import would rebind a name.
+    when an import would rebind a name, or when Python would read another text than the one made.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     lines = _replace_targets(text.removeprefix(mark), edits)
@@ -35,7 +35,11 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
         place = imports.find_place("".join(lines))
         newline = _newline(functions.split_lines(text))
         lines[place:place] = _import_lines(lines, place, added, newline)
-    return mark + "".join(lines)
+    made = mark + "".join(lines)
+    # With another encoding in its first lines a comment could be code.
+    if guard.decode(made.encode("utf-8", "surrogatepass")) != made:
+        raise EditError("the file would name an encoding in which it is another text")
+    return made
 
 
 def find_added_imports(text: str, edits: Sequence[Edit]) -> tuple[str, ...]:

@@ -206,6 +206,23 @@ def read_docstring(source: str) -> str:
     return (found and ast.get_docstring(found)) or ""
 
 
+def find_head_end(node: ast.stmt) -> int:
+    """The last line of a statement before those inside it."""
+    inner = list_inner(node)
+    first = min((n.lineno for n in inner if isinstance(n, ast.stmt)), default=0)
+    return max(node.lineno, first - 1) if first else node.end_lineno or node.lineno
+
+
+def copy_head(node: ast.stmt) -> ast.stmt:
+    """A statement without those inside it."""
+    inner = ("body", "orelse", "finalbody", "handlers", "cases")
+    head = copy.copy(node)
+    for part in inner:
+        if hasattr(node, part):
+            setattr(head, part, [])
+    return head
+
+
 def compare_heads(before: ast.Module, after: ast.Module) -> str:
     """What differs between the heads of two functions: "signature", "annotations" or ""."""
     (old, told), (new, telling) = _read_head(before), _read_head(after)

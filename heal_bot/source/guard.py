@@ -42,7 +42,7 @@ def check_text(text: str | bytes) -> str:
     """
     if len(text) > MAX_BYTES:
         raise SourceRejected(f"source of {len(text):,} bytes; at most {MAX_BYTES:,} are read")
-    decoded = _decode(text) if isinstance(text, bytes) else text
+    decoded = decode(text) if isinstance(text, bytes) else text
     if "\0" in decoded:
         raise SourceRejected("source holds a NUL character; it is no Python text")
     longest = max(map(len, _LINE.split(decoded)))
@@ -85,7 +85,8 @@ def _parsed(text: str) -> ast.Module:
         raise SourceRejected(f"source does not parse: {error}") from error
 
 
-def _decode(data: bytes) -> str:
+def decode(data: bytes) -> str:
+    """The text of a source by its byte order mark or PEP 263 cookie; SourceRejected for none."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode("utf-8" if encoding == "utf-8-sig" else encoding)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import difflib
+import itertools
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -57,21 +57,21 @@ def check_candidate(candidate: Candidate, tree: Tree, most: int = MAX_EDITS) -> 
             return str(error)
         if reason:
             return f"{edit.target.qualname}: {reason}"
-    return _explain_unbound(candidate.edits, tree)
+    try:
+        return _explain_unbound(candidate.edits, tree)
+    except (editing.EditError, guard.SourceRejected) as error:
+        return str(error)
 
 
 def _explain_unbound(edits: Sequence[Edit], tree: Tree) -> str:
     """The name that functions newly use and that nothing binds: it fails where no test comes."""
     for path in dict.fromkeys(edit.target.path for edit in edits):
         mine = [edit for edit in edits if edit.target.path == path]
+        text = editing.text_of(tree, path)
+        after = editing.splice(text, mine)
         fresh = [(edit.target.qualname, _gained_globals(edit)) for edit in mine]
         if not any(gained for _, gained in fresh):
             continue
-        text = editing.text_of(tree, path)
-        try:
-            after = editing.splice(text, mine)
-        except editing.EditError as error:
-            return str(error)
         # What a module makes by other means is used there already.
         unbound = bound_names.find_unbound(after) - bound_names.find_unbound(text)
         for name, gained in fresh:
@@ -108,6 +108,14 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
         if _wide_excepts(new) > _wide_excepts(old):
             found.append(f"{name} newly catches every Exception")
     return (*found, *(told for told, unclear in _reaches(candidate, tree).items() if unclear))
+
+
+def list_restored(candidate: Candidate, tree: Tree) -> tuple[Target, ...]:
+    """The functions that a candidate brings back from the history, as they were."""
+    texts = ((one, editing.text_of(tree, one.target.path)) for one in candidate.edits
+             if one.target.kind == line_targets.KIND)  # fmt: skip
+    found = (_drop_restored(one, text, candidate, tree)[1] for one, text in texts)
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(found)))
 
 
 def _drop_restored(
@@ -177,6 +185,8 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
     names, found = Names(tree), dict[str, bool]()
     sources = [one.new_source for one in candidate.edits[1:] and candidate.edits]
     others = frozenset().union(*map(bound_names.all_bound, sources))
+    # What comes back from the history may reach for anything: to use it is to reach for that.
+    others -= {one.qualname.rpartition(".")[2] for one in list_restored(candidate, tree)}
     for edit in candidate.edits:
         path, name = edit.target.path, edit.target.qualname
         text = editing.text_of(tree, path)
@@ -235,12 +245,16 @@ def _edit_reaches(edit: Edit, text: str, place: capability_scan.Place) -> _Facts
 
 def _splice_lines(edit: Edit, text: str, edits: Sequence[Edit]) -> str:
     """A file with lines changed: where it does not parse all of them, as one may not be enough."""
-    try:
-        guard.parse(text)
-    except guard.SourceRejected:
-        alike = edit.target.path, line_targets.KIND
-        return editing.splice(text, [e for e in edits if (e.target.path, e.target.kind) == alike])
-    return editing.splice(text, (edit,))
+    alike = (edit.target.path, line_targets.KIND)
+    whole = [one for one in edits if (one.target.path, one.target.kind) == alike]
+    return editing.splice(text, (edit,) if _read(text) else whole)
+
+
+def _read(text: str) -> ast.Module | None:
+    """A file as a tree; None for one that does not parse."""
+    with contextlib.suppress(guard.SourceRejected):
+        return guard.parse(text)
+    return None
 
 
 def _lines_reach(after: str, text: str, place: capability_scan.Place) -> _Facts:
@@ -250,10 +264,10 @@ def _lines_reach(after: str, text: str, place: capability_scan.Place) -> _Facts:
     """
     new, lines = guard.parse(after), {*_worded(text, after)}
     nodes = [node for node in ast.walk(new) if isinstance(node, ast.stmt)]
-    inside = [n for n in nodes if lines & {*range(n.lineno, _head_end(n) + 1)}]
+    inside = [n for n in nodes if lines & {*range(n.lineno, functions.find_head_end(n) + 1)}]
     bound = bound_names.list_imports(nodes)
     place = replace(place, added=bound)
-    heads = ast.Module([_head(node) for node in inside], [])
+    heads = ast.Module([functions.copy_head(node) for node in inside], [])
     fresh = capability_scan.list_facts(heads, after, place)
     if not fresh:
         return fresh, fresh
@@ -266,35 +280,22 @@ def _lines_reach(after: str, text: str, place: capability_scan.Place) -> _Facts:
     return fresh - known, known
 
 
-def _head_end(node: ast.stmt) -> int:
-    """The last line of a statement before those inside it."""
-    inner = functions.list_inner(node)
-    first = min((n.lineno for n in inner if isinstance(n, ast.stmt)), default=0)
-    return max(node.lineno, first - 1) if first else node.end_lineno or node.lineno
-
-
-def _head(node: ast.stmt) -> ast.stmt:
-    """A statement without those inside it."""
-    inner = ("body", "orelse", "finalbody", "handlers", "cases")
-    head = copy.copy(node)
-    for part in inner:
-        if hasattr(node, part):
-            setattr(head, part, [])
-    return head
-
-
 def _imports(text: str) -> list[ast.stmt]:
     """The imports of a file, if it can be read."""
-    with contextlib.suppress(guard.SourceRejected):
-        found = ast.walk(guard.parse(text))
-        return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
-    return []
+    found = ast.walk(_read(text) or ast.Module([], []))
+    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _worded(text: str, after: str) -> Iterator[int]:
-    """The new lines that have words which those in their place did not have."""
+    """The new lines that have words which those in their place did not have.
+
+    What stays in a file that could not be read was no code before.
+    """
     old, new = functions.split_lines(text), functions.split_lines(after)
-    for _, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
+    known = _read(text) is not None
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if known and tag == "equal":
+            continue
         if set(_WORD.findall("".join(new[c:d]))) - _names_in(old[a:b]):
             yield from range(c + 1, d + 1)
 

@@ -58,18 +58,18 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
     patch, claimed = record.patch, record.certificate
     if patch is None or claimed is None:
         raise UsageError(f"the bundle holds no verified patch: the run ended as {record.status}")
-    candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
-    claiming = replace(candidate, undoes=claimed.undoes)
-    reason = patch_policy.check_candidate(claiming, tree, patch_policy.MAX_EDITS_OF_ALL)
-    if not reason and claimed.undoes and len(candidate.edits) > patch_policy.MAX_EDITS:
-        reason = _check_reversal(context, candidate.edits, claimed.undoes)
-    if reason:
-        return (Row("patch", "allowed", f"refused: {reason}"),)
     if (broke := record.regression) and broke.good_sha:
         # What was changed is counted from where it was counted before, on the same line of commits.
         commits = workspace.commits(context.run, broke.good_sha, tree.sha)
         if commits and commits[0].parent == broke.good_sha:
             context = replace(context, tree=workspace.since(tree, broke.good_sha))
+    candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
+    claiming = replace(candidate, undoes=claimed.undoes)
+    reason = patch_policy.check_candidate(claiming, context.tree, patch_policy.MAX_EDITS_OF_ALL)
+    if not reason and claimed.undoes and len(candidate.edits) > patch_policy.MAX_EDITS:
+        reason = _check_reversal(context, candidate.edits, claimed.undoes)
+    if reason:
+        return (Row("patch", "allowed", f"refused: {reason}"),)
     if decisions := patch_policy.list_decisions(claiming, context.tree):
         return (Row("patch", "allowed", f"for a person to decide on: {decisions[0]}"),)
     failures = tuple(Failure(test, "", "") for test in (*patch.fixed, *patch.still_failing))

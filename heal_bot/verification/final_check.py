@@ -62,7 +62,7 @@ def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Conf
     because of it.
     """
     run, tree = context.run, context.tree
-    candidate = Candidate(proposal.edits, "heal-bot", "proposal")
+    candidate = Candidate(proposal.edits, "heal-bot", "proposal", undoes=proposal.undoes)
     try:
         files = edit.patch_files(tree, proposal.edits)
     except (edit.EditError, SourceRejected) as error:

@@ -271,6 +271,37 @@ def test_what_takes_a_commit_back_may_be_large_and_is_a_draft(
     assert (pull.title, pull.draft) == (f"Take back the code of {shas['its'][:7]}", True)
 
 
+RUN = "def run(cmd):\n    return subprocess.run(cmd, shell=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("blamed", "status"), [("dropped", "created"), ("earlier", "refused"), ("parent", "refused")]
+)
+def test_a_function_comes_back_only_from_the_commit_that_broke_the_tests(
+    scene: Scene, blamed: str, status: str
+) -> None:
+    path = "shop/pricing.py"
+    without = records.BROKEN.replace("RATE = 2\n", "import subprocess\n\nRATE = 2\n")
+    shas = {"parent": scene.commit("main", path, f"{without}\n\n{RUN}")}
+    shas["earlier"] = scene.commit("main", "README", "Years ago")
+    shas["good"] = scene.commit("main", "README", "Later")
+    shas["dropped"] = scene.commit("main", path, without, "Drop run()")
+    scene.base = scene.commit("main", "README", "Now")
+    values = records.data(scene.base, without, f"{without}\n\n{RUN}")
+    line = without.count("\n")
+    values["patch"]["functions"] = [{"path": path, "qualname": f"line {line}"}]
+    values["certificate"]["undoes"] = ""
+    good = {"dropped": "good", "earlier": "parent", "parent": "dropped"}[blamed]
+    values["regression"] = {
+        "good_sha": shas[good], "bad_sha": shas[blamed], "title": "Anything", "tests": [],
+        "confirmed": True,
+    }  # fmt: skip
+    assert scene.publish(values).status == status
+    pulls = list(scene.github.world.pulls.values())
+    shown = [(one.draft, "un uses subprocess.run again" in one.body) for one in pulls]
+    assert shown == [(True, True)] * (status == "created")
+
+
 @pytest.mark.parametrize(
     ("places", "reverted", "drafts"),
     [(8, False, [False]), (9, False, [True]), (51, False, []), (9, True, [True]), (16, True, [])],

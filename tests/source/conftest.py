@@ -32,6 +32,9 @@ class MemoryTree:
     def former(self, path: str) -> bytes | None:
         return self.earlier.get(path)
 
+    def removal(self, path: str, name: str) -> None:
+        """No commit took anything away."""
+
 
 @pytest.fixture
 def tree():

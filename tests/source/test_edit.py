@@ -149,6 +149,20 @@ def test_a_byte_order_mark_stays_in_front_of_a_changed_first_line() -> None:
     assert _change(text, "f", "def f(): return 1\n") == "\ufeffdef f(): return 1\n"
 
 
+@pytest.mark.parametrize(
+    ("cookie", "hidden"),
+    [("unicode_escape", "\\x0a    steal()"), ("utf-7", "+AAo-    steal()"), ("latin-1", "é")],
+)
+def test_a_file_that_python_would_read_as_another_text_is_not_made(
+    cookie: str, hidden: str
+) -> None:
+    text = "def f(a):\n    return a\n"
+    new = f"# coding: {cookie}\ndef f(a):\n    # as in RFC 1 {hidden}\n    return -a\n"
+    with pytest.raises(edit.EditError, match="encoding"):
+        _change(text, "f", new)
+    assert _change(text, "f", new.replace(cookie, "utf-8")) == new.replace(cookie, "utf-8")
+
+
 def test_nested_stale_empty_and_misindented_edits_are_refused() -> None:
     text = "def o():\n    def i():\n        return 1\n    return i\n"
     outer, inner = _target(text, "o"), _target(text, "o.<locals>.i")

@@ -307,18 +307,28 @@ def test_a_name_that_nothing_binds_is_refused_though_no_test_comes_there(
 
 
 def test_what_takes_a_commit_back_whole_may_be_as_large_as_a_commit(tree) -> None:
-    made = tree(m=TEXT)
-    edit = _candidate(*_f("return 1")).edits
-    assert (
-        patch_policy.check_candidate(Candidate(edit * 50, "history", "x", undoes="b" * 40), made)
-        == ""
+    text = "\n\n".join(f"def f{n}(a):\n    return a\n" for n in range(51))
+    made = tree(m=text)
+    edits = tuple(
+        Edit(one, one.source.replace("return a", "return 1"))
+        for one in functions.index_targets("m.py", text)
     )
-    assert "at most 50" in patch_policy.check_candidate(
-        Candidate(edit * 51, "history", "x", undoes="b" * 40), made
-    )
-    assert "at most 8" in patch_policy.check_candidate(
-        Candidate(edit * 9, "history", "x", undoes=""), made
-    )
+
+    def check(count: int, undoes: str) -> str:
+        candidate = Candidate(edits[:count], "history", "x", undoes=undoes)
+        return patch_policy.check_candidate(candidate, made)
+
+    assert check(50, "b" * 40) == ""
+    assert "at most 50" in check(51, "b" * 40)
+    assert "at most 8" in check(9, "")
+
+
+def test_comments_that_another_encoding_makes_code_are_refused(tree) -> None:
+    text = "def f(a):\n    return a\n"
+    (target, *_) = functions.index_targets("m.py", text)
+    new = "# coding: unicode_escape\ndef f(a):\n    # \\x0a    steal()\n    return a\n"
+    said = patch_policy.check_candidate(Candidate((Edit(target, new),), "m", "x"), tree(m=text))
+    assert "encoding" in said
 
 
 def test_doubts_name_what_a_reviewer_should_look_at(tree) -> None:

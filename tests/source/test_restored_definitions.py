@@ -1,0 +1,112 @@
+"""Functions that come back as they were in the history, and nothing else with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from heal_bot.core.model import Candidate, Edit
+from heal_bot.source import functions, line_targets, patch_policy
+from tests.source.conftest import MemoryTree
+
+RUN = "def run(cmd):\n    return subprocess.run(cmd, shell=True)\n"
+NOW = """import os
+import subprocess
+
+
+def f(a):
+    return a
+
+
+class Kept:
+    def __init__(self):
+        self.size = 1
+
+
+def g(a):
+    return f(a) + 1
+
+
+HERE = os.getcwd() + "x"
+MADE = f("touch me")
+"""
+LAST = NOW.count("\n")
+AGAIN = "run uses subprocess.run again"
+
+
+def _tree(now: str = NOW, former: str | None = None) -> MemoryTree:
+    before = f"{now}\n\n{RUN}" if former is None else former
+    return MemoryTree({"m.py": now.encode()}, earlier={"m.py": before.encode()})
+
+
+def _lines(number: int, new: str, text: str = NOW) -> Edit:
+    target = line_targets.make_target("m.py", text, number, number)
+    assert target is not None
+    return Edit(target, new)
+
+
+def _beside(number: int, code: str = RUN, text: str = NOW) -> Edit:
+    """An edit that puts code below a line."""
+    line = text.splitlines(keepends=True)[number - 1]
+    return _lines(number, f"{line}\n\n{code}", text)
+
+
+def _function(name: str, new: str) -> Edit:
+    target = functions.find_target(functions.index_targets("m.py", NOW), name)
+    assert target is not None
+    return Edit(target, new)
+
+
+def _judge(*edits: Edit, undoes: str | None = "", tree: MemoryTree | None = None) -> list[str]:
+    """Why edits are refused or left to a person; the doubts about them where they are neither."""
+    candidate, tree = Candidate(edits, "history", "x", undoes=undoes), tree or _tree()
+    if refused := patch_policy.check_candidate(candidate, tree):
+        return [refused]
+    decisions = patch_policy.list_decisions(candidate, tree)
+    return [*(decisions or patch_policy.list_doubts(candidate, tree))]
+
+
+@pytest.mark.parametrize("line", [6, 15], ids=["below the first", "below the last"])
+def test_a_function_comes_back_as_it_was(line: int) -> None:
+    assert _judge(_beside(line)) == [AGAIN]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        RUN.replace("shell=True", "shell=False"),
+        RUN.replace("(cmd)", "(cmd=os.system('x'))", 1),
+        f"@os.system\n{RUN}",
+        f"{RUN.rstrip()}; os.system('x')\n",
+        f"{RUN}\n\nrun('id')\n",
+        RUN.replace("run(cmd)", "ruп(cmd)", 1),
+    ],
+    ids=["other body", "other default", "decorator", "same line", "call", "look-alike"],
+)
+def test_what_was_never_there_does_not_come_with_it(code: str) -> None:
+    assert _judge(_beside(6, code)) not in ([], [AGAIN])
+
+
+def test_nothing_comes_back_that_was_not_there_or_is_not_of_the_history() -> None:
+    assert _judge(_beside(6), tree=_tree(former=NOW)) != [AGAIN]
+    assert _judge(_beside(6), undoes=None) != [AGAIN]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        _function("g", "def g(a):\n    run('id')\n    return f(a) + 1\n"),
+        _lines(LAST, 'MADE = run("touch me")\n'),
+    ],
+    ids=["in a function", "at import"],
+)
+def test_to_call_what_comes_back_is_to_reach_for_it(use: Edit) -> None:
+    (said,) = _judge(_beside(6), use)
+    assert "newly uses run" in said
+
+
+def test_what_stands_below_is_not_new() -> None:
+    inner = "    def measure(self):\n        return self.size\n"
+    former = NOW.replace("        self.size = 1\n", f"        self.size = 1\n\n{inner}")
+    line = NOW.splitlines().index("        self.size = 1") + 1
+    edit = _lines(line, f"        self.size = 1\n\n{inner}")
+    assert _judge(edit, tree=_tree(former=former)) == []
