@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from benchmarks._mutants import Change, Edit, Mutant, Placed, Text, variants
 from benchmarks.street.recipes import Planted
 from heal_bot.core.model import Target
+from heal_bot.repair.templates.arithmetic import SIGN
 from heal_bot.source import functions
 
 _ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript
@@ -17,6 +18,12 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
     ast.GtE: (">= >", ">= =="), ast.Eq: ("== !=",), ast.NotEq: ("!= ==",),
     ast.Is: ("is is_not",), ast.IsNot: ("is_not is",), ast.In: ("in ==", "in not_in"),
     ast.NotIn: ("not_in in",),
+}  # fmt: skip
+
+
+_SIGNS: dict[type[ast.operator], tuple[str, ...]] = {
+    ast.Add: ("-",), ast.Sub: ("+",), ast.Mult: ("/", "+"), ast.Div: ("*", "//"),
+    ast.FloorDiv: ("/", "%"), ast.Mod: ("//",), ast.BitAnd: ("|",), ast.BitOr: ("&",),
 }  # fmt: skip
 
 
@@ -242,10 +249,18 @@ def _early(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
 
 def _after(function: ast.AST, node: ast.stmt) -> Iterator[ast.stmt]:
     """The statement behind one in its block."""
+    for block in _blocks(function):
+        if node in block:
+            yield from block[block.index(node) + 1 :]
+
+
+def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of statements in a function."""
     for holder in ast.walk(function):
-        for block in (getattr(holder, "body", None), getattr(holder, "orelse", None)):
-            if isinstance(block, list) and node in block:
-                yield from block[block.index(node) + 1 :]
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(holder, name, None)
+            if isinstance(block, list):
+                yield block
 
 
 def _indent(text: Text, node: ast.stmt) -> str:
@@ -270,8 +285,31 @@ def _default(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
     return _constant(value, text, rng)
 
 
+def _operator(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
+    """Another operator of arithmetic, or another one that updates."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
+        new = rng.choice(_SIGNS[type(node.op)])
+        return text.between(node.left, node.right, SIGN[type(node.op)], new)
+    if isinstance(node, ast.AugAssign) and type(node.op) in _SIGNS:
+        new = rng.choice((f"{_SIGNS[type(node.op)][0]}=", "="))
+        return text.between(node.target, node.value, f"{SIGN[type(node.op)]}=", new)
+    return []
+
+
+def _lost(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
+    """A simple statement is gone, where it is not all that its block has."""
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise | ast.Continue):
+        return []
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return []
+    if len(next(block for block in _blocks(text.function) if node in block)) < 2:
+        return []
+    return [(text.start(node) - len(_indent(text, node).encode()) - 1, text.end(node), "")]
+
+
 KINDS: dict[str, Change] = {
     "term": _term, "argument": _argument, "comparison": _comparison, "off-by-one": _off_by_one,
     "name": _name, "branch": _branch, "constant": _constant, "call": _call, "swapped": _swapped,
     "junction": _junction, "negation": _negation, "early": _early, "default": _default,
+    "operator": _operator, "lost": _lost,
 }  # fmt: skip

@@ -51,26 +51,35 @@ def find_added(text: str, after: str, path: str) -> tuple[Target, ...]:
 
     None where one of the texts cannot be read.
     """
-    known = {target.qualname for target in functions.read(path, text.encode())}
-    later = functions.read(path, after.encode()) if known else ()
-    fresh = [t for t in later if t.kind == "function" and t.qualname not in known]
+    try:
+        known = {_address(target) for target in functions.index_targets(path, text)}
+        later = functions.index_targets(path, after)
+    except guard.SourceRejected:
+        return ()
+    fresh = [t for t in later if t.kind == "function" and _address(t) not in known]
     names = {target.qualname for target in fresh}
     return tuple(t for t in fresh if t.qualname.rpartition(".<locals>.")[0] not in names)
 
 
+def _address(target: Target) -> tuple[str, str, int]:
+    return target.qualname, target.kind, target.nth
+
+
 def read_former(target: Target, tree: Tree) -> bytes:
-    """The file of a function before the commits under test, or before one took it away; or b""."""
+    """The file before the commits under test, or before one took a function away, that has it so.
+
+    b"" where none has the function as it is here.
+    """
     former = tree.former(target.path) or b""
-    if _find(target, former):
+    if is_restored(target, former):
         return former
     removal = tree.removal(target.path, target.qualname.rpartition(".")[2])
-    return removal.before if removal and _find(target, removal.before) else b""
+    return removal.before if removal and is_restored(target, removal.before) else b""
 
 
 def list_restored(text: str, after: str, path: str, tree: Tree) -> tuple[Target, ...]:
     """The functions that only the later text has, each as it was in the history of the file."""
-    added = find_added(text, after, path)
-    return tuple(one for one in added if is_restored(one, read_former(one, tree)))
+    return tuple(one for one in find_added(text, after, path) if read_former(one, tree))
 
 
 def is_restored(target: Target, former: bytes) -> bool:

@@ -74,6 +74,11 @@ def test_a_seed_gives_the_same_fault_each_time(kind: str) -> None:
         ("early", "for b in a:\n        f(b)\n    return b",
          {"for b in a:\n        f(b)\n        return b\n    return b"}),
         ("default", "return a.get(b, 0)", {"return a.get(b)"}),
+        ("operator", "return a - b", {"return a + b"}),
+        ("operator", "return a * b", {"return a / b", "return a + b"}),
+        ("operator", "a += b\n    return a", {"a -= b\n    return a", "a = b\n    return a"}),
+        ("lost", "a.sort()\n    b = a[0]\n    return b",
+         {"b = a[0]\n    return b", "a.sort()\n    return b"}),
     ],
 )  # fmt: skip
 def test_each_kind_makes_one_slip(kind: str, before: str, after: set[str]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from heal_bot.core.model import Removal
+
 
 @dataclass(frozen=True)
 class MemoryTree:
@@ -16,6 +18,7 @@ class MemoryTree:
     tree_sha: str = "b" * 40
     root: Path = Path("/nowhere")
     earlier: Mapping[str, bytes] = field(default_factory=dict)
+    removals: Mapping[str, Removal] = field(default_factory=dict)
 
     def paths(self) -> tuple[str, ...]:
         return tuple(sorted(self.files))
@@ -32,8 +35,8 @@ class MemoryTree:
     def former(self, path: str) -> bytes | None:
         return self.earlier.get(path)
 
-    def removal(self, path: str, name: str) -> None:
-        """No commit took anything away."""
+    def removal(self, path: str, name: str) -> Removal | None:
+        return self.removals.get(name)
 
 
 @pytest.fixture

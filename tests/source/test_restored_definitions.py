@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from heal_bot.core.model import Candidate, Edit
+from heal_bot.core.model import Candidate, Edit, Removal
 from heal_bot.source import functions, line_targets, patch_policy
 from tests.source.conftest import MemoryTree
 
@@ -110,3 +112,23 @@ def test_what_stands_below_is_not_new() -> None:
     line = NOW.splitlines().index("        self.size = 1") + 1
     edit = _lines(line, f"        self.size = 1\n\n{inner}")
     assert _judge(edit, tree=_tree(former=former)) == []
+
+
+SETTER = "    @size.setter\n    def size(self, new):\n        self.new = new\n"
+GETTER = "class A:\n    @property\n    def size(self):\n        return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "code"), [(GETTER, SETTER), ("LIMIT = 3\n", "def f(a):\n    return a\n")],
+    ids=["a setter beside its getter", "the only function of a module"],
+)  # fmt: skip
+def test_what_has_a_namesake_or_nothing_beside_it_comes_back(now: str, code: str) -> None:
+    tree = _tree(now, f"{now}\n{code}")
+    assert _judge(_beside(now.count("\n"), code, now), tree=tree) == []
+
+
+def test_the_version_before_it_went_counts_where_an_older_one_differs() -> None:
+    older = f"{NOW}\n\n{RUN.replace('True', 'False')}"
+    gone = Removal("b" * 40, "Drop it", "m.py", f"{NOW}\n\n{RUN}".encode())
+    tree = replace(_tree(former=older), removals={"run": gone})
+    assert _judge(_beside(6), tree=tree) == [AGAIN]
