@@ -155,7 +155,9 @@ def test_what_passes_here_is_tried_with_the_variables_of_each_job_of_a_matrix(
     assert outcome.status == status
     assert {given["MODE"] for given in runner.given} == {"fast"}
     assert list(dict.fromkeys(given["TZ"] for given in runner.given if "TZ" in given)) == tried
-    assert ("the tests fail with TZ=EST5, which the workflow sets" in said) == (zone == "EST5")
+    assert ("the tests fail with TZ=EST5, which one job of the workflows sets" in said) == (
+        zone == "EST5"
+    )
 
 
 def test_what_is_missing_after_that_as_well_is_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
 
 from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.template_table import FAMILIES
@@ -21,19 +22,16 @@ from heal_bot.repair.templates.template_table import FAMILIES
 Row = dict
 _FOLDS = 5
 _FIRST = 300
-# Beyond so many candidates of a function the rest is not counted.
-MOST = 4_000
 # Strength of the pull of each family's offset to nothing, in fixes.
 _RIDGE = 0.5
-# What a search counts for, in fixes: chosen on projects left out, between 1 and 4.
-_SEARCH = 2
+# What a search counts for, in fixes: chosen on projects left out, between 2 and 30.
+_SEARCH = 8
 _NAMES = tuple(family.name for family in FAMILIES)
-_NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The candidates of one choice: family, tier, how many; the place of the right or `_NONE`.
+    """The candidates of one choice: family, tier, how many; the places where one is right, if any.
 
     `rest` is what a candidate costs beside its family (tier, suspect, line), None where "none of
     these" was a choice too.
@@ -43,7 +41,7 @@ class Choices:
     families: np.ndarray
     tiers: np.ndarray
     counts: np.ndarray
-    chosen: int
+    chosen: np.ndarray
     rest: np.ndarray | None = None
 
 
@@ -61,15 +59,14 @@ class Costs:
 
 
 def read(rows: Sequence[Row]) -> list[Choices]:
-    """The fixes of functions that have candidates, few enough to have been counted whole."""
+    """The fixes of functions that have candidates."""
     number = {name: at for at, name in enumerate(_NAMES)}
     found = []
     for row in rows:
         table = [entry for entry in row["candidates"] if entry[0] in number]
-        if not table or sum(count for *_, count in row["candidates"]) >= MOST:
+        if not table:
             continue
-        places = [at for at, (name, tier, _) in enumerate(table)
-                  if (name, tier) == (row["family"], row["tier"])]  # fmt: skip
+        equal = [at for at, entry in enumerate(table) if entry[:2] in row["equal"]]
         families, tiers, counts = zip(*table, strict=True)
         found.append(
             Choices(
@@ -77,7 +74,7 @@ def read(rows: Sequence[Row]) -> list[Choices]:
                 np.array([number[name] for name in families]),
                 np.array(tiers),
                 np.array(counts, dtype=float),
-                places[0] if places else _NONE,
+                np.array(equal, dtype=int),
             )
         )
     return found
@@ -98,7 +95,7 @@ def read_searches(pools: Sequence[Row]) -> list[Choices]:
                     np.array([number[group["family"]] for group in groups]),
                     np.zeros(len(groups), dtype=int),
                     np.ones(len(groups)),
-                    right[0],
+                    np.array(right),
                     np.array([group["rest"] for group in groups]),
                 )
             )
@@ -123,18 +120,14 @@ def fit(choices: Sequence[Choices]) -> Costs:
         for one in choices:
             outside = theta[0] if one.rest is None else -np.inf
             score = np.append(np.log(one.counts) - costs.of(one), outside)
-            top = score.max()
-            weights = np.exp(score - top)
-            share = weights / weights.sum()
-            mine = theta[0] if one.chosen == _NONE else -costs.of(one)[one.chosen]
-            weight = 1 if one.rest is None else _SEARCH
-            total -= weight * (mine - top - np.log(weights.sum()))
-            rise = -share
-            if one.chosen == _NONE:
-                rise[-1] += 1
+            right = np.full(len(score), -np.inf)
+            if len(one.chosen):
+                right[one.chosen] = -costs.of(one)[one.chosen]
             else:
-                rise[one.chosen] += 1
-            rise *= weight
+                right[-1] = outside
+            weight = 1 if one.rest is None else _SEARCH
+            total += weight * float(logsumexp(score) - logsumexp(right))
+            rise = weight * (softmax(right) - softmax(score))
             slope[0] -= rise[-1]
             slope[1] += rise[:-1][one.tiers >= Tier.SELDOM].sum()
             slope[2] += rise[:-1][one.tiers == Tier.RARE].sum()
@@ -145,13 +138,15 @@ def fit(choices: Sequence[Choices]) -> Costs:
     bounds = [(None, None)] + [(0.0, None)] * (free - 1) + [(None, None)] * len(_NAMES)
     theta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     families = mean + theta[free:]
-    return Costs(families - families.min(), np.array([0.0, theta[1], theta[1] + theta[2]]))
+    # The scale begins with the cheapest family that most functions have candidates of.
+    families -= families[mean > 0].min()
+    return Costs(families, np.array([0.0, theta[1], theta[1] + theta[2]]))
 
 
 def rank(one: Choices, costs: Costs) -> float:
-    """The expected place of the fix among its candidates, from 0, ties drawn."""
+    """The expected place of the first right candidate among all, from 0, ties drawn."""
     cost = costs.of(one)
-    mine = cost[one.chosen]
+    mine = cost[one.chosen].min()
     beside = one.counts[abs(cost - mine) < 1e-9].sum() - 1
     return float(one.counts[cost < mine - 1e-9].sum() + beside / 2)
 
@@ -166,7 +161,7 @@ def rank_unseen(choices: Sequence[Choices]) -> list[tuple[Choices, float]]:
         costs = fit([one for one in choices if fold[one.project] != number])
         found += [
             (one, rank(one, costs)) for one in choices
-            if fold[one.project] == number and one.chosen != _NONE
+            if fold[one.project] == number and len(one.chosen)
         ]  # fmt: skip
     return found
 
@@ -177,17 +172,17 @@ def measure_order(rows: Sequence[Row], pools: Sequence[Row]) -> Row:
     places = [place for one, place in ranked if one.rest is None]
     passed = [place for one, place in ranked if one.rest is not None]
     first = sum(place < _FIRST for place in places)
-    whole = len(read(rows))
     return {
         "fixes": len(rows),
-        "whole": whole,
         "projects": len({row["project"] for row in rows}),
         "equalled": len(places),
         "covered": first,
-        "covered_300": round(first / whole, 4),
+        "covered_300": round(first / len(rows), 4),
         "searches": len(passed),
         "searches_first": sum(place < 1 for place in passed),
-        "families_that_equal_none": sorted({*_NAMES} - {row["family"] for row in rows}),
+        "families_that_equal_none": sorted(
+            {*_NAMES} - {name for row in rows for name, _ in row["equal"]}
+        ),
     }
 
 
@@ -214,8 +209,7 @@ def describe(rows: Sequence[Row], pools: Sequence[Row], date: str) -> Row:
         "provenance": {
             "date": date,
             "fixes": len(rows),
-            "whole": len(mined),
-            "equalled": sum(one.chosen != _NONE for one in mined),
+            "equalled": sum(len(one.chosen) > 0 for one in mined),
             "searches": len(read_searches(pools)),
             "projects": len({row["project"] for row in rows}),
         },

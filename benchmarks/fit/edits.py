@@ -2,7 +2,7 @@
 
 `python -m benchmarks.fit.edits --data DIR` reads the histories of the projects of `tune`; it keeps
 numbers alone, one line per fix, below DIR/edits: how many candidates each family has in each tier,
-and the family and tier of the one that is the fix, where one is.
+and the families and tiers of those that are the fix. Every family is counted whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fit.costs import MOST
 from benchmarks.fit.pools import is_benchmarked
 from benchmarks.street import recipes
 from benchmarks.street.clones import GIT, Clone, CloneError, clones, find
@@ -30,14 +29,15 @@ from benchmarks.street.history import repairs
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster, Failure, Suspect, Target
 from heal_bot.ports import Brief
-from heal_bot.repair.templates.priced_enumeration import Idea, order
+from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.template_proposer import _scope
-from heal_bot.repair.templates.text_edits import applied
+from heal_bot.repair.templates.template_table import FAMILIES
+from heal_bot.repair.templates.text_edits import Mutation, applied
 from heal_bot.source import functions
 from heal_bot.source.guard import SourceRejected
 
-_PER_PROJECT = 16
-_SECONDS = 12
+_PER_PROJECT = 10
+_SECONDS = 10
 _BLANK = re.compile(r"#[^\n]*|\s+")
 
 
@@ -119,6 +119,7 @@ def collect(repository: str, data: Path, until: float) -> int:
                     rows.append(
                         {
                             "project": repository,
+                            "commit": change.sha[:12],
                             **measure(Commit(clone, change.parent, blobs), before, after),
                         }
                     )
@@ -130,7 +131,7 @@ def collect(repository: str, data: Path, until: float) -> int:
         note = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    hits = sum(row["family"] != "" for row in rows)
+    hits = sum(bool(row["equal"]) for row in rows)
     print(f"{repository}: {hits} of {len(rows)} {note}", file=sys.stderr, flush=True)
     return len(rows)
 
@@ -177,26 +178,70 @@ def measure(commit: Commit, before: Target, after: str) -> dict[str, Any]:
     brief = Brief(cluster, commit)  # type: ignore[arg-type]
     scope = _scope(Run(lambda event: None), brief, suspect, before.source, None)
     counts: Counter[tuple[str, int]] = Counter()
-    found: Idea | None = None
-    wanted = normalize(after)
-    # The change is to be found in the function's own lines.
-    for number, idea in enumerate(order([(scope, 0.0)] if scope is not None else [])):
-        if number >= MOST:
-            break
-        counts[idea.family.name, int(idea.change.tier)] += 1
-        if found is None and _makes(idea, wanted):
-            found = idea
+    equal: set[tuple[str, int]] = set()
+    if scope is not None:
+        window = _Window.find(scope.site, normalize(after))
+        for family in FAMILIES:
+            try:
+                for change in family.changes(scope):
+                    kind = family.name, int(change.tier)
+                    counts[kind] += 1
+                    if kind not in equal and window.makes(change):
+                        equal.add(kind)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
     return {
-        "family": found.family.name if found else "",
-        "tier": int(found.change.tier) if found else 0,
+        "equal": sorted(equal),
         "candidates": [[name, tier, count] for (name, tier), count in sorted(counts.items())],
     }
 
 
-def _makes(idea: Idea, wanted: str) -> bool:
-    site = idea.scope.site
-    text = applied(site.source, idea.change.cuts).decode()
-    return normalize(site.own(text)) == wanted
+@dataclass(frozen=True)
+class _Window:
+    """What a fix makes of a function, and between which bytes it changes the source."""
+
+    site: TargetAst
+    wanted: str
+    first: int
+    last: int
+
+    @classmethod
+    def find(cls, site: TargetAst, wanted: str) -> _Window:
+        source = site.source.decode()
+        begin = source.index(site.own(source))
+        # The place of each character that counts.
+        places = [
+            at for start, end in _kept(site.own(source)) for at in range(begin + start, begin + end)
+        ]
+        old = "".join(source[at] for at in places)
+        same, tail = _count_shared(old, wanted), _count_shared(old[::-1], wanted[::-1])
+        first = places[same] if same < len(places) else len(source)
+        last = places[-tail - 1] + 1 if tail < len(places) else 0
+        return cls(site, wanted, len(source[:first].encode()), len(source[:last].encode()))
+
+    def makes(self, change: Mutation) -> bool:
+        """Whether a change is the fix; most are not where it is, which needs no comparison."""
+        if min(cut.start for cut in change.cuts) > self.first:
+            return False
+        if max(cut.end for cut in change.cuts) < self.last:
+            return False
+        text = applied(self.site.source, change.cuts).decode()
+        return normalize(self.site.own(text)) == self.wanted
+
+
+def _count_shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    shortest = min(len(one), len(other))
+    return next((at for at in range(shortest) if one[at] != other[at]), shortest)
+
+
+def _kept(source: str) -> Iterator[tuple[int, int]]:
+    """Where a source is neither comment nor white space."""
+    at = 0
+    for match in _BLANK.finditer(source):
+        yield at, match.start()
+        at = match.end()
+    yield at, len(source)
 
 
 def main(argv: list[str]) -> int:

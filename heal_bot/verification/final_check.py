@@ -62,7 +62,8 @@ def confirm(context: RunContext, proposal: Proposal, baseline: Baseline) -> Conf
     because of it.
     """
     run, tree = context.run, context.tree
-    candidate = Candidate(proposal.edits, "heal-bot", "proposal", undoes=proposal.undoes)
+    undoes = max(_list_undone(proposal), default=None)
+    candidate = Candidate(proposal.edits, "heal-bot", "proposal", undoes=undoes)
     try:
         files = edit.patch_files(tree, proposal.edits)
     except (edit.EditError, SourceRejected) as error:
@@ -182,9 +183,13 @@ def _judged(
 
 def _find_undone(proposal: Proposal, tree: Tree) -> list[str]:
     """The commits that changes take back: those that their proposers name, else a guess."""
-    known = [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
-    named = known or [stale_test_history.find_undone(proposal.edits, tree)]
+    named = _list_undone(proposal) or [stale_test_history.find_undone(proposal.edits, tree)]
     return list(dict.fromkeys(filter(None, named)))
+
+
+def _list_undone(proposal: Proposal) -> list[str]:
+    """The commits that winners say they take back; "" for a part of one."""
+    return [w.candidate.undoes for w in proposal.winners if w.candidate.undoes is not None]
 
 
 def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:

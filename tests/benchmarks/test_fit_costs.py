@@ -10,8 +10,8 @@ from heal_bot.repair.templates.change_tiers import Tier
 TABLE = [["comparison", 0, 4], ["comparison", 1, 4], ["number", 0, 4], ["sibling", 2, 200]]
 
 
-def _row(project: str, family: str = "", tier: int = 0) -> dict:
-    return {"project": project, "family": family, "tier": tier, "candidates": TABLE}
+def _row(project: str, *equal: str, tier: int = 0) -> dict:
+    return {"project": project, "equal": [[name, tier] for name in equal], "candidates": TABLE}
 
 
 ROWS = [
@@ -37,7 +37,7 @@ def test_a_family_that_fixes_more_costs_less_than_one_of_as_many_candidates() ->
 
 
 def test_a_tier_never_costs_less_than_a_more_usual_one() -> None:
-    rows = [*ROWS, *(_row(f"q{n}", "comparison", 1) for n in range(20))]
+    rows = [*ROWS, *(_row(f"q{n}", "comparison", tier=1) for n in range(20))]
     steps = costs.describe(rows, [], "2026-11-29")["steps"]
     assert steps == sorted(steps)
     assert len(steps) == len(Tier)
@@ -59,10 +59,25 @@ def test_each_fix_is_ranked_by_what_other_projects_say() -> None:
     assert "comparison" not in found["families_that_equal_none"]
 
 
+def test_a_fix_that_two_families_make_has_the_place_of_the_cheaper_one() -> None:
+    fitted = costs.fit(costs.read(ROWS))
+    first, both = costs.read([_row("p", "comparison"), _row("p", "comparison", "number")])
+    assert costs.rank(first, fitted) == costs.rank(both, fitted)
+
+
+def test_a_fix_that_two_families_make_speaks_for_both() -> None:
+    shared = [_row(f"q{n}", "comparison", "number") for n in range(6)]
+    alone = [_row(f"q{n}", "comparison") for n in range(6)]
+    number = [
+        costs.describe([*ROWS, *more], [], "")["families"]["number"] for more in (shared, alone)
+    ]
+    assert number[0] < number[1]
+
+
 def test_what_is_fitted_says_on_how_many_fixes_and_projects() -> None:
     told = costs.describe(ROWS, POOLS, "2026-11-29")["provenance"]
     assert told == {
-        "date": "2026-11-29", "fixes": 16, "whole": 16, "equalled": 8, "searches": 1, "projects": 8,
+        "date": "2026-11-29", "fixes": 16, "equalled": 8, "searches": 1, "projects": 8,
     }  # fmt: skip
 
 

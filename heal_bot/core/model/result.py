@@ -307,12 +307,6 @@ class Proposal:
             dict.fromkeys(edit for winner in self.winners for edit in winner.candidate.edits)
         )
 
-    @property
-    def undoes(self) -> str | None:
-        """The commit that winners take back whole, "" for a part of one, None for none."""
-        known = [w.candidate.undoes for w in self.winners if w.candidate.undoes is not None]
-        return max(known, default=None)
-
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:

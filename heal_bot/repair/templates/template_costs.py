@@ -19,11 +19,10 @@ class _Data(BaseModel):
 
 
 class Provenance(_Data):
-    """Fixes, those in functions counted whole, those equalled among them, searches, projects."""
+    """Fixes, those that a change equals, searches, projects."""
 
     date: str
     fixes: int
-    whole: int
     equalled: int
     searches: int
     projects: int
