@@ -122,18 +122,3 @@ def extended(scope: MutationContext) -> Iterator[Mutation]:
 def _joined(left: Text, word: str, right: Text) -> Text:
     own = OR if word == "or" else AND
     return Text(f"{left.at(own)} {word} {right.at(own)}", own)
-
-
-def replaced(scope: MutationContext) -> Iterator[Mutation]:
-    """A condition becomes another predicate in scope, or one of its operands."""
-    site = scope.site
-    for node in site.nodes:
-        place = site.places[node]
-        if isinstance(place.parent, TESTS) and place.field == "test":
-            if isinstance(node, ast.Compare):
-                yield site.put(node, site.text(node.left), Tier.USUAL)
-                yield site.put(node, Text(f"not {site.text(node.left).at(NOT)}", NOT), Tier.USUAL)
-            # A constant condition is no condition: something stood here.
-            doubt = Tier(not isinstance(node, ast.Constant))
-            for predicate, tier in predicates(scope, node):
-                yield site.put(node, predicate, combine_tiers(tier, doubt))
