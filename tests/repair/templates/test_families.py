@@ -179,9 +179,6 @@ EXAMPLES = [
      "        if x in seen:\n            return x\n        pass\n", "pass", "add(x)", ""),
     ("never filled", "def f(a):\n    last = None\n    for x in a:\n        g(last, x)\n",
      "x)\n", "x)\n        last = x\n", ""),
-    ("never filled", "def f(a):\n    todo = [a]\n    seen = set()\n    while todo:\n"
-     "        for x in todo.pop():\n            seen.add(x)\n    return seen\n", "seen.add(x)\n",
-     "seen.add(x)\n            todo.append(x)\n", ""),
     ("last round", "def f(a):\n    r = None\n    for x in a:\n        if x:\n            yield r\n"
      "        r = x\n", "        r = x\n",
      "        r = x\n    if r is not None:\n        yield r\n", ""),
@@ -199,11 +196,6 @@ EXAMPLES = [
      "        r.append(x)", "        if x not in r:\n            r.append(x)", ""),
     ("missing condition", "def f(a):\n    a.n += 1\n    a.done = True\n", "    a.n += 1",
      "    if not a.done:\n        a.n += 1", ""),
-    ("never filled", "def f(a):\n    last = 0\n    for x in a:\n        g(x - last)\n", "last)\n",
-     "last)\n        last = x\n", ""),
-    ("never filled", "def f(a):\n    r, last = [], 0\n    for x in a:\n        if x > last:\n"
-     "            r.append(x)\n    return r\n", "append(x)\n",
-     "append(x)\n            last = x\n", ""),
     ("accumulation", "def f(d, k, n):\n    d[k] = n\n    return d\n", "= n",
      "= d.get(k, 0) + n", ""),
     ("accumulation", "def f(d, k, n):\n    d[k] = [n]\n", "= [n]", "= d.get(k, []) + [n]", ""),
