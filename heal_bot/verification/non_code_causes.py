@@ -16,6 +16,7 @@ from heal_bot.verification import (
     certificate_expiry,
     dependency_causes,
     missing_plugins,
+    missing_test_data,
     raise_location,
 )
 
@@ -119,6 +120,7 @@ def explain_environment(seen: CaseResult, reported: Failure, tree: Tree, env: En
         or _plugin(seen, tree, env)
         or _nose(seen, tree, env)
         or certificate_expiry.explain_expired(seen, tree, datetime.now(UTC))
+        or missing_test_data.explain_missing_data(seen, tree)
         or dependency_causes.explain_dependency(seen, tree, env)
     )
 
