@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
-from heal_bot.source import functions, guard, line_targets
+from heal_bot.source import definitions, functions, guard, line_targets
 from heal_bot.source.tree_diff import Part
 
 
@@ -77,9 +77,27 @@ def read_former(target: Target, tree: Tree) -> bytes:
     return removal.before if removal and is_restored(target, removal.before) else b""
 
 
+def _means_the_same(target: Target, former: bytes, text: str) -> bool:
+    """Whether what a function takes from imports is bound to the same in both versions."""
+    was = definitions.read(former.decode("utf-8", "surrogatepass")).imports
+    now = definitions.read(text).imports
+    names = {node.id for node in ast.walk(guard.parse_part(target.source))
+             if isinstance(node, ast.Name)}  # fmt: skip
+    return all(
+        _origin(*was[name]) == _origin(*now[name]) for name in names & was.keys() & now.keys()
+    )
+
+
+def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str | None, int, str]:
+    if isinstance(node, ast.ImportFrom):
+        return node.module, node.level, alias.name
+    return None, 0, alias.name if alias.asname else alias.name.partition(".")[0]
+
+
 def list_restored(text: str, after: str, path: str, tree: Tree) -> tuple[Target, ...]:
     """The functions that only the later text has, each as it was in the history of the file."""
-    return tuple(one for one in find_added(text, after, path) if read_former(one, tree))
+    found = ((one, read_former(one, tree)) for one in find_added(text, after, path))
+    return tuple(one for one, former in found if former and _means_the_same(one, former, after))
 
 
 def is_restored(target: Target, former: bytes) -> bool:

@@ -114,6 +114,15 @@ def test_what_stands_below_is_not_new() -> None:
     assert _judge(edit, tree=_tree(former=former)) == []
 
 
+def test_what_its_imports_mean_now_is_not_what_it_did() -> None:
+    code = "def load(data):\n    return codec.loads(data)\n"
+    former, now = (f"import {name} as codec\n\n\nLIMIT = 3\n" for name in ("json", "pickle"))
+    edit = _beside(4, code, now)
+    (said,) = _judge(edit, tree=_tree(now, f"{former}\n\n{code}"))
+    assert said != "load uses pickle.loads again"
+    assert _judge(_beside(4, code, former), tree=_tree(former, f"{former}\n\n{code}")) == []
+
+
 SETTER = "    @size.setter\n    def size(self, new):\n        self.new = new\n"
 GETTER = "class A:\n    @property\n    def size(self):\n        return 1\n"
 

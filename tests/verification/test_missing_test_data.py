@@ -26,8 +26,10 @@ def _explain(tmp_path: Path, path: str, raised: str = "tests/test_rates.py") -> 
     frame = Frame(raised, 1, "it", origin)
     library = Frame("/usr/lib/python3/pathlib.py", 9, "open", Origin.LIBRARY)
     message = f"[Errno 2] No such file or directory: '{path}'"
-    seen = CaseResult("tests/test_rates.py::test_it", RunResult.ERROR, "setup",
-                      kind="FileNotFoundError", message=message, frames=(frame, library))  # fmt: skip
+    seen = CaseResult(
+        "tests/test_rates.py::test_it", RunResult.ERROR, "setup", kind="FileNotFoundError",
+        message=message, frames=(frame, library),
+    )  # fmt: skip
     return explain_missing_data(seen, FolderTree.of(tmp_path, FILES))
 
 
