@@ -290,7 +290,7 @@ def _open_log(
     return AttemptLog(
         context.tree, remembered, request.instruction, env.lock_hash, lab,
         found.history.regressions, baseline.suite.spectrum, request.paths, env.version,
-        baseline.passed, least, stored=baseline.stored,
+        baseline.passed, frozenset(baseline.outdated), least, stored=baseline.stored,
         notes=[*notes, *remark_on_ids(baseline.unsteady)],
     )  # fmt: skip
 

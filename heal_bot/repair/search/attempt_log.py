@@ -39,7 +39,10 @@ _LIMITS = ("", "token", "model call", "spending", "attempt", "time")
 
 @dataclass(slots=True)
 class AttemptLog:
-    """Attempts in order, searches by family, winners confirmed and pending, why the run stopped."""
+    """Attempts in order, searches by family, winners confirmed and pending, why the run stopped.
+
+    `left` are failing tests that a commit is shown to have left behind where it means its change.
+    """
 
     tree: Tree
     memory: Memory = field(default_factory=Memory)
@@ -51,6 +54,7 @@ class AttemptLog:
     paths: tuple[str, ...] = ()
     python: str = ""
     passed: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
     min_confidence: float = SURE
     stored: Mapping[str, str] = field(default_factory=dict)
     outdated: dict[str, str] = field(default_factory=dict)

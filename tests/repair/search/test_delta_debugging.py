@@ -64,15 +64,17 @@ class KnownTree(FolderTree):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
-    title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (),
+    title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (), left: tuple[str, ...] = (),
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     """Reversals of a commit that made `after`; a test that it brought executes the line `ran`."""
     tree = KnownTree(FolderTree.of(tmp_path, {"m.py": now or after}).root, before=before)
     files = (ChangedFile("m.py", before.encode(), after.encode()), *tests)
-    regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
+    regression = Regression("a" * 40, "b" * 40, title, (TEST, *left), True, files)
     spectrum = Spectrum((("m.py", ran),), {NEW: 1})
     passed = frozenset({NEW})
-    ledger = AttemptLog(tree, regressions=(regression,), spectrum=spectrum, passed=passed)
+    ledger = AttemptLog(
+        tree, regressions=(regression,), spectrum=spectrum, passed=passed, left=frozenset(left)
+    )
     ledger.held = held
     guards = {NEW: guard} if guard else {}
     session = ExecSession(tree, "m.py", {TEST: check}, guards)
@@ -98,6 +100,17 @@ def test_the_fault_alone_is_put_back_and_the_rest_of_the_commit_stays(tmp_path: 
     assert attempt.doubts[0].startswith("takes back a part of `bbbbbbb` (Raise it)")
     assert attempt.candidate.proposer == "history"
     assert "`bbbbbbb`" in attempt.candidate.rationale
+
+
+@pytest.mark.parametrize("left", [(), ("tests/test_m.py::test_label",)])
+def test_beside_tests_that_a_commit_leaves_behind_its_change_looks_meant(
+    tmp_path: Path, left: tuple[str, ...]
+) -> None:
+    after = BEFORE.replace("n < low", "n > low").replace("str(n)", "repr(n)")
+    (attempt,), _, ledger, _ = _reversals(tmp_path, after, _clamps, left=left)
+    said = "it looks like a change that was meant: other tests that it broke are out of date"
+    assert attempt.lacks == ((said,) if left else None)
+    assert ("c1" in ledger.unsure) == bool(left)
 
 
 def test_what_takes_back_all_of_a_commit_says_so(tmp_path: Path) -> None:
