@@ -64,7 +64,8 @@ class KnownTree(FolderTree):
 def _reversals(
     tmp_path: Path, after: str, check: Check, guard: Check | None = None, now: str = "",
     before: str = BEFORE, tests: tuple[ChangedFile, ...] = (), kind: str = "AssertionError",
-    title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (), left: tuple[str, ...] = (),
+    title: str = "Raise it", ran: int = 0, held: tuple[Attempt, ...] = (),
+    left: tuple[str, ...] = (),
 ) -> tuple[list[Attempt], list[str], AttemptLog, int]:  # fmt: skip
     """Reversals of a commit that made `after`; a test that it brought executes the line `ran`."""
     tree = KnownTree(FolderTree.of(tmp_path, {"m.py": now or after}).root, before=before)
