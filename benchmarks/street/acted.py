@@ -37,7 +37,8 @@ def run_own(case: Situation, data: Path, engine: Engine) -> Row:
 
     def play(folder: Path) -> Row:
         with opened(folder, f"octo/{case.name.rpartition('/')[2]}", red) as bare:
-            stage = _given(bare, dict(case.inputs), dict(case.variables))
+            job = {"GITHUB_JOB": case.find_job()}
+            stage = _given(bare, dict(case.inputs), {**case.variables, **job})
             workspace, venv = stage.runner.workspace, folder / "venv"
             situation.environment(case, workspace, venv, data)
             situation.report(case, workspace, venv, data)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import yaml
 from pydantic import TypeAdapter
 
 from benchmarks.street import plain
 from benchmarks.street.plain import PlainError
 from benchmarks.street.recipes import FOLDER, Package, Split, split
+from heal_bot.source.workflow_files import WORKFLOW
 from tests.github_server.repository import GitRepository
 
 Action = Literal["repair", "explain", "silent"]
@@ -73,6 +75,15 @@ class Situation:
                 else:
                     found[path] = text
         return found
+
+    def find_job(self) -> str:
+        """The job of its workflows that has heal-bot as a step; "test" where none has."""
+        for path, text in self.files().items():
+            jobs = yaml.safe_load(text).get("jobs", {}) if WORKFLOW.match(path) else {}
+            for name, one in jobs.items():
+                if any("heal-bot" in str(step.get("uses")) for step in one.get("steps", ())):
+                    return str(name)
+        return "test"
 
 
 def load(name: Literal["own", "written"]) -> tuple[Situation, ...]:

@@ -57,13 +57,18 @@ def list_rows(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def find_variables(tree: Tree, job: str) -> JobVariables:
-    """What the job of that id sets for its tests, else what all jobs set that run tests.
+    """What the job of that id, or those it needs, set for tests, else what all jobs that test do.
 
     Only what is written out counts: an expression may be a secret, but for a value of the matrix.
     """
-    jobs = [(name, one, _read_variables(one)) for name, one in list_jobs(tree)]
-    named = [(one, given or {}) for name, one, given in jobs if name == job]
-    testing = named or [(one, given) for _, one, given in jobs if given is not None]
+    read = [(name, one, _read_variables(one)) for name, one in list_jobs(tree)]
+    jobs = [(name, one, given) for name, one, given in read if given is not None]
+    needed = {need for name, one, _ in read if name == job for need in _list_needs(one)}
+    testing = (
+        [(one, given) for name, one, given in jobs if name == job]
+        or [(one, given) for name, one, given in jobs if name in needed]
+        or [(one, given) for _, one, given in jobs]
+    )
     if not testing:
         return JobVariables()
     common = set.intersection(*(set(given.items()) for _, given in testing))
@@ -71,6 +76,12 @@ def find_variables(tree: Tree, job: str) -> JobVariables:
     choices |= dict.fromkeys(_keep_written(given.items() - common) for _, given in testing)
     choices.pop((), None)
     return JobVariables(_keep_written(common), tuple(choices)[:_CHOICES])
+
+
+def _list_needs(job: Mapping[str, Any]) -> list[str]:
+    """The jobs that have to end before one begins."""
+    needs = job.get("needs")
+    return needs if isinstance(needs, list) else [str(needs)]
 
 
 def _keep_written(variables: Iterable[tuple[str, str]]) -> Variables:

@@ -178,7 +178,8 @@ def _classified(
     if not any(trial.all):
         if reason := non_code_causes.explain_elsewhere(failure, tree, env):
             return _explained_elsewhere(failure, reason)
-        here = f"it is {seen.outcome} here, in the whole suite and by itself"
+        verb = "passes" if seen.passed else f"is {seen.outcome}"
+        here = f"it {verb} here, in the whole suite and by itself"
         parts = (
             non_code_causes.explain_strictness(failure),
             failure.reason,

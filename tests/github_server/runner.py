@@ -71,6 +71,7 @@ class Runner:
     branch: str = "main"
     run_id: int = 77
     attempt: int = 1
+    job: str = "test"
     token: str = TOKEN
     named: Mapping[str, str] = field(default_factory=dict)
 
@@ -95,6 +96,7 @@ class Runner:
             "GITHUB_BASE_REF": "",
             "GITHUB_RUN_ID": str(self.run_id),
             "GITHUB_RUN_ATTEMPT": str(self.attempt),
+            "GITHUB_JOB": self.job,
             "GITHUB_WORKSPACE": str(self.workspace),
             "RUNNER_OS": "Linux",
             "ACTIONS_RUNTIME_TOKEN": "runtime-token-of-the-job",

@@ -49,6 +49,13 @@ def test_the_job_that_failed_is_asked_where_it_is_known(tmp_path: Path) -> None:
     assert dict(found.fixed) == {"MODE": "fast", "PYTHONWARNINGS": "error", "SHARED": "1"}
 
 
+def test_a_job_that_runs_no_tests_asks_those_it_needs(tmp_path: Path) -> None:
+    heal = f"{CI}  heal:\n    needs: [test]\n    steps: [{{ uses: heal-bot/heal-bot@v1 }}]\n"
+    assert dict(find_variables(_tree(tmp_path, heal), "heal").fixed)["MODE"] == "fast"
+    alone = heal.replace("needs: [test]", "if: always()")
+    assert "MODE" not in dict(find_variables(_tree(tmp_path, alone), "heal").fixed)
+
+
 def test_what_jobs_disagree_on_is_a_choice(tmp_path: Path) -> None:
     found = find_variables(_tree(tmp_path, CI), "")
     assert found.choices[3:] == ((("MODE", "fast"),), (("MODE", "slow"),))
