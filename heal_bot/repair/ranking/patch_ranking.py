@@ -78,17 +78,23 @@ def choose_patches(
         yield replace(attempt, rival=rival)
 
 
+_TWO = "it takes two changes at once, and how often such are right is not known"
+
+
 def _weigh(
     groups: Sequence[_Group], failures: int, least: float, missing: tuple[str, ...]
 ) -> Attempt:
     """The first patch of the first of some groups, with how likely it is to be right.
 
     Where that is high, what its evidence is missing is a doubt, and else what it lacks. A partial
-    fix, and what another run found among others that are not known here, are not rated.
+    fix, and what another run found among others that are not known here, are not rated; neither
+    is what takes two changes, of which no search with a known repair found one.
     """
     first = groups[0].members[0]
     if first.candidate.lacks is not None or first.verdict.status != VerdictStatus.FIXED:
         return replace(first, lacks=missing)
+    if " + " in first.candidate.family:
+        return replace(first, lacks=missing or (_TWO,))
     priors = [group.members[0].candidate.prior for group in groups]
     features = measure_features(failures, priors, 0, strong=not missing)
     confidence = _cap(load_model().rate(features, least), groups[0], failures)

@@ -250,6 +250,17 @@ def test_what_nothing_was_fitted_for_is_not_rated_and_weighed_by_its_evidence(
         assert bool(first.lacks) is lacks
 
 
+def test_what_takes_two_changes_is_not_rated() -> None:
+    fix = _fix(1, 0.0)
+    pair = replace(fix, candidate=replace(fix.candidate, family="number + comparison"))
+    called = Called(_rows("xxx", "aax", recorded=3, worked=[2]))
+    (first,) = choose_patches(called, [pair], FAILURES * 3, _held, 0.9)  # type: ignore[arg-type]
+    assert first.confidence is None
+    assert first.lacks == (
+        "it takes two changes at once, and how often such are right is not known",
+    )
+
+
 @pytest.mark.parametrize(("prior", "level"), [(1.0, "high"), (3.0, "medium"), (9.0, "low")])
 def test_a_rival_says_how_the_first_would_be_rated_without_it(prior: float, level: str) -> None:
     called = Called(_rows("xxx", "aab", "aac", recorded=2))
