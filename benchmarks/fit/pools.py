@@ -226,10 +226,15 @@ def _settings() -> Settings:
 def _plant(made: RunContext, clean: SuiteRun, rng: random.Random) -> Iterator[Fault]:
     """Seeded faults that one to forty of the tests notice."""
     executed = _executed(made.tree, clean)
+    # Kinds take turns, whatever there is more of in a project.
+    kinds = rng.sample(sorted(KINDS), len(KINDS))
     for number in range(_TRIES if executed else 0):
-        target, kind = rng.choice(executed), rng.choice(sorted(KINDS))
-        source = faulty(target, kind, rng.randrange(1 << 30))
-        if not source or source == target.source:
+        kind, target, source = kinds[number % len(kinds)], executed[0], ""
+        for target in rng.sample(executed, len(executed)):
+            source = faulty(target, kind, rng.randrange(1 << 30))
+            if source and source != target.source:
+                break
+        else:
             continue
         near = tuple(sorted(find_covering(clean, [target]) & clean.passed))
         text = made.tree.read(target.path).decode()
