@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -27,6 +28,8 @@ _RIDGE = 0.5
 # What a search counts for, in fixes: chosen on projects left out, between 2 and 30.
 _SEARCH = 8
 _NAMES = tuple(family.name for family in FAMILIES)
+# Of what is fitted what belongs to no family: the outside option, two steps.
+_FREE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,37 +113,43 @@ def fit(choices: Sequence[Choices]) -> Costs:
         np.add.at(sizes, one.families, one.counts)
     mean = np.log(np.maximum(sizes / len(mined), 1.0))
     # The outside option, two steps between tiers, then the offset of each family.
-    free = len(Tier)
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        offsets = theta[free:]
-        total = 0.5 * _RIDGE * float(offsets @ offsets)
-        slope = np.concatenate([np.zeros(free), _RIDGE * offsets])
-        costs = Costs(mean + offsets, np.array([0.0, theta[1], theta[1] + theta[2]]))
-        for one in choices:
-            outside = theta[0] if one.rest is None else -np.inf
-            score = np.append(np.log(one.counts) - costs.of(one), outside)
-            right = np.full(len(score), -np.inf)
-            if len(one.chosen):
-                right[one.chosen] = -costs.of(one)[one.chosen]
-            else:
-                right[-1] = outside
-            weight = 1 if one.rest is None else _SEARCH
-            total += weight * float(logsumexp(score) - logsumexp(right))
-            rise = weight * (softmax(right) - softmax(score))
-            slope[0] -= rise[-1]
-            slope[1] += rise[:-1][one.tiers >= Tier.SELDOM].sum()
-            slope[2] += rise[:-1][one.tiers == Tier.RARE].sum()
-            np.add.at(slope, free + one.families, rise[:-1])
-        return total, slope
-
-    start = np.concatenate([[0.0], np.ones(free - 1), np.zeros(len(_NAMES))])
-    bounds = [(None, None)] + [(0.0, None)] * (free - 1) + [(None, None)] * len(_NAMES)
+    start = np.concatenate([[0.0], np.ones(_FREE - 1), np.zeros(len(_NAMES))])
+    bounds = [(None, None)] + [(0.0, None)] * (_FREE - 1) + [(None, None)] * len(_NAMES)
+    loss = partial(_measure_loss, choices=choices, mean=mean)
     theta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    families = mean + theta[free:]
+    made = _make_costs(theta, mean)
     # The scale begins with the cheapest family that most functions have candidates of.
-    families -= families[mean > 0].min()
-    return Costs(families, np.array([0.0, theta[1], theta[1] + theta[2]]))
+    return Costs(made.families - made.families[mean > 0].min(), made.steps)
+
+
+def _make_costs(theta: np.ndarray, mean: np.ndarray) -> Costs:
+    return Costs(mean + theta[_FREE:], np.array([0.0, theta[1], theta[1] + theta[2]]))
+
+
+def _measure_loss(
+    theta: np.ndarray, choices: Sequence[Choices], mean: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """How unlikely the choices are, with the pull, and the slope of that."""
+    offsets, costs = theta[_FREE:], _make_costs(theta, mean)
+    total = 0.5 * _RIDGE * float(offsets @ offsets)
+    slope = np.concatenate([np.zeros(_FREE), _RIDGE * offsets])
+    for one in choices:
+        cost = costs.of(one)
+        outside = theta[0] if one.rest is None else -np.inf
+        score = np.append(np.log(one.counts) - cost, outside)
+        right = np.full(len(score), -np.inf)
+        if len(one.chosen):
+            right[one.chosen] = -cost[one.chosen]
+        else:
+            right[-1] = outside
+        weight = 1 if one.rest is None else _SEARCH
+        total += weight * float(logsumexp(score) - logsumexp(right))
+        rise = weight * (softmax(right) - softmax(score))
+        slope[0] -= rise[-1]
+        slope[1] += rise[:-1][one.tiers >= Tier.SELDOM].sum()
+        slope[2] += rise[:-1][one.tiers == Tier.RARE].sum()
+        np.add.at(slope, _FREE + one.families, rise[:-1])
+    return total, slope
 
 
 def rank(one: Choices, costs: Costs) -> float:

@@ -106,6 +106,13 @@ def test_to_call_what_comes_back_is_to_reach_for_it(use: Edit) -> None:
     assert "newly uses run" in said
 
 
+def test_a_call_that_comes_back_with_its_function_is_a_doubt() -> None:
+    was = "def g(a):\n    run('id')\n    return f(a) + 1\n"
+    former = NOW.replace("def g(a):\n", "def g(a):\n    run('id')\n")
+    said = _judge(_beside(6), _function("g", was), tree=_tree(former=f"{former}\n\n{RUN}"))
+    assert said == [AGAIN, "g uses run again"]
+
+
 def test_what_stands_below_is_not_new() -> None:
     inner = "    def measure(self):\n        return self.size\n"
     former = NOW.replace("        self.size = 1\n", f"        self.size = 1\n\n{inner}")
