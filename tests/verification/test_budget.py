@@ -25,6 +25,7 @@ def test_the_impacted_tests_run_and_the_missing_check_is_named(
     done = heal_bot(
         tmp_path, "heal", "--repo", repo, "--junit", tmp_path / "junit.xml",
         "--python", sys.executable, "--proposers", "rules", "--out", "out", "--max-minutes", 10,
+        "--min-confidence", 0.75,
     )  # fmt: skip
     assert done.stdout.startswith("plan: the test suite takes 900.0 s"), done.stdout + done.stderr
     outcome = json.loads((tmp_path / "out" / "outcome.json").read_text())
