@@ -1,4 +1,4 @@
-"""Subscripts: `prices[name]` becomes `prices.get(name, 0)`."""
+"""Subscripts: `prices[name]` becomes `prices.get(name, 0)`, `total = x` `totals[k] = x`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from heal_bot.repair.templates.text_edits import (
     ATOM,
     FEW,
     LAMBDA,
+    MANY,
     Mutation,
     Text,
+    TextEdit,
+    is_short,
+    says,
 )
 
 _MEANT = {"default", "fallback", "otherwise", "missing", "initial"}
@@ -56,3 +60,22 @@ def _defaults(scope: MutationContext, node: ast.expr, key: str) -> Iterator[tupl
 def _usual(scope: MutationContext, node: ast.expr) -> Iterator[tuple[str, Tier]]:
     """Defaults for a key, those of the kind that its place asks for first."""
     yield from assign_tiers(sorted(_DEFAULTS, key=lambda default: extra(scope, node, default)))
+
+
+def stores(scope: MutationContext) -> Iterator[Mutation]:
+    """An assignment goes to another place of the function: `total = x` to `totals[k] = x`."""
+    site = scope.site
+    places: dict[str, None] = {}
+    for node in site.nodes:
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            code = site.segment(node)
+            if not site.is_called(node) and is_short(code) and ":" not in code:
+                places[code] = None
+    for statement in site.statements:
+        match statement:
+            case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+                old, line = site.segment(target), site.line(statement)
+                for code in list(places)[:MANY]:
+                    if code != old:
+                        cut = TextEdit(site.start(target), site.end(target), code)
+                        yield Mutation((cut,), Tier.USUAL, line, says(old, code, line))

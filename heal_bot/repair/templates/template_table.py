@@ -86,6 +86,7 @@ FAMILIES: tuple[Template, ...] = (
     Template("lookup", lookup.gets),
     Template("iteration", loops.iterables),
     Template("statement out", statement_moves.dedents),
+    Template("store", lookup.stores),
     Template("deletion", statement_moves.deletions),
     Template("statement order", statement_moves.exchanges),
     Template("missing condition", wrap_in_if.conditions),

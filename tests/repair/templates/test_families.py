@@ -167,6 +167,7 @@ EXAMPLES = [
      "KeyError"),
     ("guard", "def f(a):\n    return a[0]\n", "    return a",
      "    if not a:\n        return None\n    return a", "IndexError: out of range"),
+    ("store", "def f(d, k):\n    d[k] = 1\n    k = 2\n", "    k = 2", "    d[k] = 2", ""),
     ("statement order", "def f(a):\n    a.sort()\n    b = a[0]\n    return b\n",
      "    a.sort()\n    b = a[0]\n", "    b = a[0]\n    a.sort()\n", ""),
     ("last round", "def f(a):\n    r = []\n    for x in a:\n        r.append(x)\n    return r\n",
