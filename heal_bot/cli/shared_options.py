@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heal_bot.core.errors import UsageError
-from heal_bot.core.text import one_line
+from heal_bot.core.text import count, one_line
 
 if TYPE_CHECKING:
     from heal_bot.core.outcome import AttemptRecord, ChoiceRecord, OutcomeRecord
@@ -68,7 +68,7 @@ def select_attempt(record: OutcomeRecord, number: int) -> AttemptRecord:
         if attempt.number == number:
             return attempt
     raise UsageError(
-        f"--attempt {number}: the bundle records {len(record.attempts)} attempts;"
+        f"--attempt {number}: the bundle records {count(len(record.attempts), 'attempt')};"
         " heal-bot explain lists them"
     )
 
