@@ -257,7 +257,7 @@ def _after(function: ast.AST, node: ast.stmt) -> Iterator[ast.stmt]:
 def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
     """The blocks of statements in a function."""
     for holder in ast.walk(function):
-        for name in ("body", "orelse", "finalbody"):
+        for name in ("body", "orelse"):
             block = getattr(holder, name, None)
             if isinstance(block, list):
                 yield block
@@ -302,7 +302,8 @@ def _lost(node: ast.AST, text: Text, rng: random.Random) -> list[Edit]:
         return []
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return []
-    if len(next(block for block in _blocks(text.function) if node in block)) < 2:
+    block = next((block for block in _blocks(text.function) if node in block), [])
+    if len(block) < 2:
         return []
     return [(text.start(node) - len(_indent(text, node).encode()) - 1, text.end(node), "")]
 

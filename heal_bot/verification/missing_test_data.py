@@ -26,21 +26,31 @@ def explain_missing_data(seen: CaseResult, tree: Tree) -> str:
     if found is None or not own or not paths.is_test(own[-1].path):
         return ""
     path = _place(found[1], tree)
-    if not path or not paths.is_test(path) or path in tree.paths():
+    if not paths.is_test(path) or any(f"/{found[1]}".endswith(f"/{one}") for one in tree.paths()):
         return ""
     modules = _SUBMODULE.findall(read_text(tree, ".gitmodules"))
     if any(path.startswith(f"{module}/") for module in modules):
         return f"{path} is in a submodule that is not here: check it out (submodules: true)"
     ignored = [line for line in read_text(tree, ".gitignore").splitlines() if _matches(path, line)]
-    forced = f"; .gitignore has `{ignored[-1].strip()}`, so git add --force" if ignored else ""
+    forced = (
+        f"; .gitignore has `{ignored[-1].strip()}`, so add it with git add --force"
+        if ignored
+        else ""
+    )
     return f"the tests read {path}, which is not in the commit{forced or ': add it'}"
 
 
 def _place(path: str, tree: Tree) -> str:
-    """A path below the repository, wherever that stood when the tests ran; '' for none there."""
+    """A path below the repository, wherever that stood when the tests ran; '' for none there.
+
+    It begins where most of its folders are in the repository: that may be named as one of them.
+    """
     parts = PurePosixPath(path).parts
-    tops = {known.partition("/")[0] for known in tree.paths() if "/" in known}
-    return next(("/".join(parts[at:]) for at, part in enumerate(parts[:-1]) if part in tops), "")
+    folders = {str(folder) for known in tree.paths() for folder in PurePosixPath(known).parents}
+    below = ["/".join(parts[at:]) for at in range(len(parts))]
+    depths = [sum(str(f) in folders - {"."} for f in PurePosixPath(p).parents) for p in below]
+    deepest = max(depths)
+    return below[len(depths) - 1 - depths[::-1].index(deepest)] if deepest else ""
 
 
 def _matches(path: str, line: str) -> bool:

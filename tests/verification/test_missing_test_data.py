@@ -18,7 +18,7 @@ FILES = {
     "tests/data/kept.json": "{}",
     "src/rates.py": "",
 }
-FORCED = "; .gitignore has `*.csv`, so git add --force"
+FORCED = "; .gitignore has `*.csv`, so add it with git add --force"
 
 
 def _explain(tmp_path: Path, path: str, raised: str = "tests/test_rates.py") -> str:
@@ -38,6 +38,7 @@ def _explain(tmp_path: Path, path: str, raised: str = "tests/test_rates.py") -> 
     [
         ("/ci/job/repo/tests/data/2023.csv", f"tests/data/2023.csv, {{}}{FORCED}"),
         ("tests/data/2023.json", "tests/data/2023.json, {}: add it"),
+        ("/ci/src/src/tests/data/2023.json", "tests/data/2023.json, {}: add it"),
     ],
 )
 def test_a_file_of_the_tests_that_the_commit_lacks_is_named(
@@ -56,11 +57,19 @@ def test_a_file_of_a_submodule_is_to_be_checked_out(tmp_path: Path) -> None:
     [
         ("/tmp/pytest-0/test_it0/out.csv", "tests/test_rates.py"),
         ("tests/data/kept.json", "tests/test_rates.py"),
+        ("/ci/src/src/tests/data/kept.json", "tests/test_rates.py"),
         ("src/data/table.csv", "tests/test_rates.py"),
         ("tests/data/2023.csv", "src/rates.py"),
         ("pandoc", "tests/test_rates.py"),
     ],
-    ids=["elsewhere", "that is there", "of the project", "asked for by the code", "a program"],
+    ids=[
+        "elsewhere",
+        "that is there",
+        "that is there, below a folder of that name",
+        "of the project",
+        "asked for by the code",
+        "a program",
+    ],
 )
 def test_what_the_code_may_be_to_blame_for_is_not_explained(
     tmp_path: Path, path: str, raised: str

@@ -25,6 +25,7 @@ _OFFERED = 3
 # How many failing tests, and different calls of theirs, vouch for a patch at the least.
 _TESTS = 2
 _CLIP = 80
+_TWO = "it takes two changes at once, and how often such are right is not known"
 LOOKUP = "for arguments that no test uses it returns answers of the tests, or always the same"
 
 
@@ -76,9 +77,6 @@ def choose_patches(
             left = [other for other in others if other is not rivals[0]]
             rival = replace(rival, alone=_weigh([group, *left], len(failures), least, ()))
         yield replace(attempt, rival=rival)
-
-
-_TWO = "it takes two changes at once, and how often such are right is not known"
 
 
 def _weigh(
