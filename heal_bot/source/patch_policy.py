@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
-import itertools
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -112,10 +111,16 @@ def list_doubts(candidate: Candidate, tree: Tree) -> tuple[str, ...]:
 
 def list_restored(candidate: Candidate, tree: Tree) -> tuple[Target, ...]:
     """The functions that a candidate brings back from the history, as they were."""
-    texts = ((one, editing.text_of(tree, one.target.path)) for one in candidate.edits
-             if one.target.kind == line_targets.KIND)  # fmt: skip
-    found = (_drop_restored(one, text, candidate, tree)[1] for one, text in texts)
-    return tuple(dict.fromkeys(itertools.chain.from_iterable(found)))
+    return tuple(one for _, gone in _drop_each(candidate, tree).values() for one in gone)
+
+
+def _drop_each(candidate: Candidate, tree: Tree) -> dict[Edit, tuple[str, tuple[Target, ...]]]:
+    """For each edit of lines its file without the functions that come back, and these."""
+    return {
+        one: _drop_restored(one, editing.text_of(tree, one.target.path), candidate, tree)
+        for one in candidate.edits
+        if one.target.kind == line_targets.KIND
+    }
 
 
 def _drop_restored(
@@ -186,13 +191,14 @@ def _reaches(candidate: Candidate, tree: Tree) -> dict[str, bool]:
     sources = [one.new_source for one in candidate.edits[1:] and candidate.edits]
     others = frozenset().union(*map(bound_names.all_bound, sources))
     # What comes back from the history may reach for anything: to use it is to reach for that.
-    others -= {one.qualname.rpartition(".")[2] for one in list_restored(candidate, tree)}
+    dropped = _drop_each(candidate, tree)
+    others -= {one.qualname.rpartition(".")[2] for _, gone in dropped.values() for one in gone}
     for edit in candidate.edits:
         path, name = edit.target.path, edit.target.qualname
         text = editing.text_of(tree, path)
         spans = edit.target.kind == line_targets.KIND
         place = capability_scan.Place(names, path, others=others)
-        after, restored = _drop_restored(edit, text, candidate, tree) if spans else ("", ())
+        after, restored = dropped.get(edit, ("", ()))
         fresh, known = (
             _lines_reach(after, text, place) if spans else _edit_reaches(edit, text, place)
         )

@@ -16,7 +16,7 @@ from heal_bot.repair.templates.text_edits import Mutation
 # Costs are logarithmic: a line half as suspicious waits as long as one that costs 0.7 more.
 _COLDEST = 2.0
 _RANK = 0.35
-# None of 335 right patches that searches had found cost more.
+# Of 461 right patches in the rows of `python -m benchmarks fit` the dearest costs 9.4.
 _ROOF = 12.0
 
 
