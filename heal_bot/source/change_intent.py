@@ -144,6 +144,15 @@ def is_one_statement(edits: Sequence[Edit]) -> bool:
     return not code or (len(changed) == 1 and max(changed[0]) == 1)
 
 
+def only_adds(edits: Sequence[Edit]) -> bool:
+    """Whether edits take nothing away of what stands in code."""
+    code = [one for one in edits if one.target.kind != line_targets.KIND]
+    found = (
+        tag for one in code for tag, *_ in _compare_statements(one.target.source, one.new_source)
+    )
+    return {*found} <= {"equal", "insert"}
+
+
 def _is_addition(one: Edit) -> bool:
     """Whether what an edit takes back was added, and nothing went for it."""
     tags = {tag for tag, *_ in _compare_statements(one.target.source, one.new_source)}

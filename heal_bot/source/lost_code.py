@@ -194,19 +194,27 @@ def _list_known(tree: ast.Module) -> frozenset[str]:
 
 
 def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]]]:
-    """Lost statements in the gaps of blocks; those between their former neighbours come first."""
-    kept = {_name_effect(gap.block[gap.at]) for gap in new.gaps if gap.at < len(gap.block)}
+    """Lost statements in the gaps of blocks; those between their former neighbours come first.
+
+    What only sets a variable comes back between its former neighbours alone.
+    """
+    stand = [gap.block[gap.at] for gap in new.gaps if gap.at < len(gap.block)]
+    kept, dumps = {*map(_name_effect, stand)}, {*map(ast.dump, stand)}
     lost = [
         gap for gap in old.gaps
         if gap.at < len(gap.block) and _is_small(node := gap.block[gap.at])
-        and _name_effect(node) not in {"", *kept} and not _has_long_text(node)
+        and not has_long_text(node) and ast.dump(node) not in dumps
+        and (_name_effect(node) not in {"", *kept} or _sets_variable(node))
     ][:_COMPARED]  # fmt: skip
     ranked = []
     for gap in lost:
         names = find_globals(ast.unparse(gap.block[gap.at]))
         after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
         near = (gap.beside[0], after)
+        close = _sets_variable(gap.block[gap.at])
         for place in new.gaps[:_GAPS]:
+            if close and (near != place.beside or not any(near)):
+                continue
             if names is not None and names <= place.known:
                 sides = sum(bool(a) and a == b for a, b in zip(near, place.beside, strict=True))
                 ranked.append((2 * sides + (gap.function == place.function), gap, place))
@@ -247,8 +255,8 @@ def _replace_alike(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     """Lost statements and conditions in the place of new ones that are much like them."""
     for lost, here in ((old.statements, new.statements), (old.tests, new.tests)):
         kept, known = {one.dump for one in here}, {one.dump for one in lost}
-        gone = [o for o in lost if o.dump not in kept and not _has_long_text(o.node)][:_COMPARED]
-        come = [o for o in here if o.dump not in known and not _has_long_text(o.node)][:_COMPARED]
+        gone = [o for o in lost if o.dump not in kept and not has_long_text(o.node)][:_COMPARED]
+        come = [o for o in here if o.dump not in known and not has_long_text(o.node)][:_COMPARED]
         for one in come:
             for former in gone:
                 same = name_statement(former.node) == name_statement(one.node)
@@ -276,7 +284,7 @@ def _complete_calls(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     lost = [one for one in old.calls if one.dump not in kept][:_COMPARED]
     for one in new.calls[:_COMPARED]:
         for former in lost:
-            if _name_callee(former.node) == _name_callee(one.node) and (
+            if name_callee(former.node) == name_callee(one.node) and (
                 part := _complete_call(former, one)
             ):
                 yield one.path, part
@@ -290,7 +298,7 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
     text = ", ".join(map(ast.unparse, more))
     alone = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
     known = _is_known(f"print({text})", one.known)
-    if not more or alone or not known or not _name_callee(node):
+    if not more or alone or not known or not name_callee(node):
         return None
     end = one.version.span(node)[1] - 1
     comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
@@ -329,10 +337,14 @@ def _is_small(node: ast.stmt) -> bool:
     return short and not node.orelse and isinstance(node.body[0], _SIMPLE | _ENDS)
 
 
-def _has_long_text(node: ast.AST) -> bool:
+def has_long_text(node: ast.AST) -> bool:
     """Whether it has a literal of several lines, which other columns would change."""
     texts = (n for n in ast.walk(node) if isinstance(n, _TEXTS))
     return any(text.end_lineno != text.lineno for text in texts)
+
+
+def _sets_variable(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and not _name_effect(node)
 
 
 def _name_effect(node: ast.AST) -> str:
@@ -351,7 +363,7 @@ def _name_effect(node: ast.AST) -> str:
     return ast.unparse(targets[0]) if shared and targets else ""
 
 
-def _name_callee(node: ast.AST) -> str:
+def name_callee(node: ast.AST) -> str:
     """The last name of what is called."""
     called = node.func if isinstance(node, ast.Call) else None
     return str(getattr(called, "attr", getattr(called, "id", "")))

@@ -13,6 +13,7 @@ from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, line_targets, paths
 from heal_bot.source.bound_names import list_names
+from heal_bot.source.extracted_functions import find_extraction_losses
 from heal_bot.source.imports import name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
@@ -55,6 +56,25 @@ class ReversedChange:
     def targets(self) -> tuple[Target, ...]:
         """The targets that have a part of it, or are one."""
         return tuple(dict.fromkeys((*(target for target, _ in self.places), *self.brought)))
+
+    @property
+    def brought_names(self) -> frozenset[str]:
+        """The last names of the functions that are new."""
+        brought = (target.qualname for target in self.brought if target.kind == "function")
+        return frozenset(name.rpartition(".")[2] for name in brought)
+
+    def list_others(self, chosen: Sequence[Piece]) -> list[Piece]:
+        """The other statements that use a function which is new, and which goes by these parts."""
+        edits = self.put_back(chosen)
+        gone = self.brought_names & {w for one in edits for w in _WORD.findall(one.target.source)}
+        gone -= {word for one in edits for word in _WORD.findall(one.new_source)}
+        return [
+            (target, part)
+            for target, top in self.places
+            for part in top.statements()
+            if part.atomic and target not in self.brought and (target, part) not in chosen
+            and not gone.isdisjoint(_WORD.findall(read_part(target, part)))
+        ]  # fmt: skip
 
     def is_whole(self, chosen: Sequence[Piece]) -> bool:
         """Whether these parts are all that the commit changed in code.
@@ -226,6 +246,11 @@ def list_lines(target: Target, part: Part) -> range:
     data = target.source.encode("utf-8", "surrogatepass")
     first, last = (data.count(b"\n", 0, at) for at in (part.start, max(part.start, part.end - 1)))
     return range(target.first_line + first, target.first_line + last + 1)
+
+
+def place_extracted(change: ReversedChange) -> Iterator[Piece]:
+    """What functions lost that a change extracted, by the targets to have it again."""
+    return _place_parts(change, find_extraction_losses(change.versions))
 
 
 def place_lost(change: ReversedChange) -> Iterator[Piece]:

@@ -54,6 +54,11 @@ class Part:
         for inner in () if self.atomic else self.parts:
             yield from inner.statements()
 
+    def holds(self, other: Part) -> bool:
+        """Whether another part puts back less, inside of what this one does."""
+        inside = self.start <= other.start and other.end <= self.end
+        return inside and len(other.before) < len(self.before)
+
     def shifted(self, by: int) -> Part:
         """The same part in a text that begins elsewhere."""
         start, end = (-1, -1) if self.start < 0 else (self.start + by, self.end + by)

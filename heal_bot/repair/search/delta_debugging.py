@@ -30,6 +30,7 @@ from heal_bot.source.reversal import (
     ReversedChange,
     brought_tests,
     list_lines,
+    place_extracted,
     place_lost,
     place_missed,
     read_part,
@@ -154,15 +155,25 @@ class _Search:
     def restored(self) -> list[Pieces]:
         """What the commit lost while it moved or rewrote code, or forgot, if that alone passes.
 
-        Of one lost text the likeliest place. What takes something of the commit back is left out
-        where there is anything that does not.
+        What takes something of the commit back is left out where there is anything that does not.
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
+        extracted = self.change.select_new(place_extracted(self.change), known)
         self.missed = tuple(place_missed(self.change))
-        self.lost = self.change.select_new((*place_lost(self.change), *self.missed), known)
+        others = self.change.select_new((*place_lost(self.change), *self.missed), known)
+        self.lost = (*extracted, *others)
+        # Code that stands for other code is told by all of it, a lost statement by itself.
+        return self.select_lost(extracted) or self.select_lost(others)
+
+    def select_lost(self, lost: Pieces) -> list[Pieces]:
+        """Those of some lost parts that pass, each as small as it passes, one of each text."""
         found: dict[object, Pieces] = {}
-        for pieces in self.passing([(one,) for one in self.lost]):
-            text = b" ".join(pieces[0][1].before.split())
+        passing = self.passing([(one,) for one in lost])
+        for pieces in passing:
+            ((target, part),) = pieces
+            if any(t == target and part.holds(other) for ((t, other),) in passing):
+                continue
+            text = b" ".join(part.before.split())
             found.setdefault(pieces if self.is_missed(pieces) else text, pieces)
         adding = [p for p in found.values() if self.is_missed(p) or p[0][1].start == p[0][1].end]
         return adding or list(found.values())
@@ -172,7 +183,7 @@ class _Search:
 
         What the commit brought for the former code, and calls in its place, would do it twice.
         """
-        brought = self.list_brought()
+        brought = self.change.brought_names
         mixed = {
             one.target
             for one in self.change.put_back(pieces)
@@ -187,28 +198,13 @@ class _Search:
         refused = patch_policy.check_candidate(self.candidate(wider), self.ledger.tree)
         return wider if mixed and not refused and self.passing([wider]) else pieces
 
-    def list_brought(self) -> set[str]:
-        """The names of the functions that the commit brought."""
-        brought = (target for target in self.change.brought if target.kind == "function")
-        return {target.qualname.rpartition(".")[2] for target in brought}
-
     def widen(self, pieces: Pieces) -> Pieces:
         """The parts, and the others that use a function which the commit brought and they use.
 
         What is wrong with it is wrong at each place, also where no test fails. Where such parts
         cannot go back by themselves, the functions that they are in do.
         """
-        brought = self.list_brought()
-        edits = self.change.put_back(pieces)
-        gone = {word for one in edits for word in _list_words(one.target.source)} & brought
-        gone -= {word for one in edits for word in _list_words(one.new_source)}
-        others = [
-            (target, part)
-            for target, top in self.change.places
-            for part in top.statements()
-            if part.atomic and target not in self.change.brought and (target, part) not in pieces
-            and gone & _list_words(read_part(target, part))
-        ]  # fmt: skip
+        others = self.change.list_others(pieces)
         changed = {target for target, _ in others}
         kept = (one for one in pieces if one[0] not in changed)
         whole = (*kept, *(one for one in self.change.places if one[0] in changed))
@@ -244,7 +240,7 @@ class _Search:
         edits = tuple(one for one in edits if one not in held)
         unused = bool(self.change.list_unused(pieces))
         tested, whole = self.is_tested(pieces), self.is_whole(pieces)
-        single = len(pieces) == 1 and pieces[0] in self.lost
+        single = len(pieces) == 1 and pieces[0] in self.lost and pieces[0][1].atomic
         return change_intent.explain_meant(
             edits, self.regression, kinds, unused=unused, tested=tested, whole=whole, single=single
         )
@@ -252,6 +248,10 @@ class _Search:
     def is_missed(self, pieces: Pieces) -> bool:
         """Whether nothing is put back, but a replacement made where the commit left it out."""
         return set(pieces) <= {*self.missed}
+
+    def only_adds(self, pieces: Pieces) -> bool:
+        """Whether what was lost on the way is put back, and nothing of the commit taken away."""
+        return set(pieces) <= {*self.lost} and change_intent.only_adds(self.change.put_back(pieces))
 
     def explain_told(self, pieces: Pieces) -> str:
         """What the commit tells of what is put back, where that looks meant; else ''."""
@@ -373,6 +373,8 @@ class _Search:
             family, why = "missed place", f"replaces {one_line(told, _CLIP)} as in"
         elif whole:
             why = "takes back the code of"
+        elif self.only_adds(pieces):
+            why = "puts back what was lost in"
         why = f"{why} `{self.regression.bad_sha[:7]}`"
         undoes = self.regression.bad_sha if whole else ""
         return Candidate(self.change.put_back(pieces), PROPOSER, family, why, undoes=undoes)
@@ -382,14 +384,15 @@ class _Search:
         candidate = self.candidate(pieces)
         attempt = self.ledger.record(self.run, self.cluster, candidate, self.judged[pieces], 0.0)
         # Nobody can say that what is put back was not meant: a person decides.
+        commit = f"`{self.regression.bad_sha[:7]}` ({self.regression.title})"
         what = "takes back the code of" if candidate.undoes else "takes back a part of"
-        said = f"{what} `{self.regression.bad_sha[:7]}` ({self.regression.title})"
         left = ", ".join(f"`{name}`" for name in self.change.list_unused(pieces))
         unused = (f"leaves {left} unused in its file",) if left else ()
         same = ", ".join(self.list_same_changes(pieces)[:_RIVALS])
         alike = (f"the commit made the same change at {same}, and that stays",) if same else ()
         missing = f"{candidate.rationale}: right unless it was left out on purpose"
-        doubt = missing if self.is_missed(pieces) else doubt_reversal(said)
+        added = self.is_missed(pieces) or self.only_adds(pieces)
+        doubt = missing if added else doubt_reversal(f"{what} {commit}")
         # Whoever decides on it has to know what it leaves behind.
         lacks = (*lacks, *unused, *alike) if lacks else None
         attempt = replace(attempt, lacks=lacks, doubts=(doubt, *unused, *alike))

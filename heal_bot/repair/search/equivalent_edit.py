@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from heal_bot.core.events import Run
+from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Suspect, Target
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Proposer, Session
@@ -22,6 +22,7 @@ from heal_bot.source.reversal import survey_change
 
 _OTHER = "it was not shown to do what the code before the commit did"
 _DIFFERS = "on a call it does something else than the code before the commit did"
+_SOUGHT = "looking for a smaller change with which the tests pass, to do what the code did before"
 # Of the time left, what the search for such edits may take, and then their comparison.
 _SHARE = 0.1
 # How many that pass are compared, and on how many calls at least.
@@ -71,15 +72,18 @@ def find_equivalent(
     """The edit that behaves as the former code and changes less than a reversal, or None.
 
     It is looked for where somebody has to decide on the reversal, or the commit means to change
-    nothing and much of it would go. What speaks against the reversal speaks against the edit too,
-    and what passes without having been shown to behave so stays in the log, for whoever decides.
+    nothing and much of it would go; not where the reversal only adds what was lost. What speaks
+    against the reversal speaks against the edit too, and what passes without having been shown to
+    behave so stays in the log, for whoever decides.
     """
     edits, regression = reversal.candidate.edits, ledger.find_regression(cluster)
     if regression is None:
         return None
-    much = not change_intent.is_one_statement(edits) and change_intent.may_be_slip(regression)
+    small = change_intent.is_one_statement(edits) or change_intent.only_adds(edits)
+    much = not small and change_intent.may_be_slip(regression)
     if cluster.id not in ledger.unsure and not much:
         return None
+    run.emit(Noted(stage="repair", message=f"{_SOUGHT} `{regression.bad_sha[:7]}`"))
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
     change = survey_change(ledger.tree, regression.files)
     if not (former := change.list_former()):

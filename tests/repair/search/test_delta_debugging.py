@@ -86,6 +86,30 @@ def _reversals(
     return found, texts, ledger, session.judged
 
 
+def test_what_an_extracted_function_lost_comes_back_in_it(tmp_path: Path) -> None:
+    body = "    if n < low:\n        return low\n    return min(n, high)\n"
+    slip = "    if x < low:\n        return low\n    return x\n"
+    call = BEFORE.replace(body, "    return limit(n, low, high)\n")
+    after = f"{call}\n\ndef limit(x, low, high):\n{slip}"
+    (attempt,), texts, ledger, _ = _reversals(tmp_path, after, _clamps, title="Extract the limit")
+    assert texts == [after.replace("return x\n", "return min(x, high)\n")]
+    assert attempt.lacks is None
+    assert not ledger.unsure
+
+
+def test_an_else_that_was_lost_on_the_way_is_no_reversal(tmp_path: Path) -> None:
+    body = "    if n < low:\n        n = low\n    else:\n        n = min(n, high)\n    return n\n"
+    before = f"def clamp(n, low, high):\n{body}"
+    lost = body.replace("    else:\n        n = min(n, high)\n", "")
+    call = "def clamp(n, low, high):\n    return limit(n, low, high)\n"
+    after = f"{call}\n\ndef limit(n, low, high):\n{lost}"
+    (attempt,), texts, _, _ = _reversals(tmp_path, after, _clamps, before=before, title="Split")
+    assert texts == [after.replace(lost, body)]
+    said = "puts back what was lost in `bbbbbbb`"
+    assert attempt.candidate.rationale == said
+    assert attempt.doubts == (f"{said}: right unless it was left out on purpose",)
+
+
 def _clamps(m: dict[str, Any]) -> bool:
     return bool(m["clamp"](-1, 0, 9) == 0 and m["clamp"](10, 0, 9) == 9)
 
@@ -587,7 +611,8 @@ def test_a_function_that_came_shows_that_a_title_means_no_other_behaviour(
     tmp_path: Path, title: str, unsure: bool
 ) -> None:
     body = "    if n < low:\n        return low\n    return min(n, high)\n"
-    moved = "\n\ndef limit(n, low, high):\n" + body.replace("min", "max")
+    wrong = body.replace("min", "max").replace("n < low", "n > low")
+    moved = f"\n\ndef limit(n, low, high):\n{wrong}"
     after = BEFORE.replace(body, "    return limit(n, low, high)\n") + moved
     _, _, ledger, _ = _reversals(tmp_path, after, _clamps, title=title)
     assert ("c1" in ledger.unsure) == unsure

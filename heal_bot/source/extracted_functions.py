@@ -1,0 +1,215 @@
+"""Functions that a commit extracted, against the code that they were extracted from.
+
+A new function has no former version of its own. The statements of a former function that are most
+like its body are one: what they lost or changed on the way can be put back where it stands now.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import itertools
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from heal_bot.source.definitions import Function
+from heal_bot.source.lost_code import (
+    UNREADABLE,
+    FileVersions,
+    has_long_text,
+    list_functions,
+    name_callee,
+)
+from heal_bot.source.parsed_version import BLOCKS, Version
+from heal_bot.source.renamed_variables import follow_renames
+from heal_bot.source.tree_diff import Part, compare_versions, name_statement
+
+_VARIABLE = re.compile(r"(?<=Name\(id=')\w+")
+# How much of a new function has to stand in the former code, and of how many functions one is told.
+_MUCH = 0.4
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A former function, with its file."""
+
+    version: Version
+    node: Function
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a new function: parameters by the dumps of what they get, and what it sets."""
+
+    parameters: Mapping[str, str]
+    target: str
+
+
+def find_extraction_losses(changes: Iterable[FileVersions]) -> Iterator[tuple[str, Part]]:
+    """The parts by their paths, of each new function; files that do not parse have none."""
+    sources: list[_Source] = []
+    brought: list[tuple[FileVersions, Function]] = []
+    callers: list[Function] = []
+    for one in changes:
+        with contextlib.suppress(*UNREADABLE):
+            was, then = Version.of(one.before), Version.of(one.after)
+            former, left = list_functions(was.tree), list_functions(then.tree)
+            changed = [n for n in former if n not in left or not _same(former[n], left[n])]
+            sources += (_Source(was, former[name]) for name in changed)
+            brought += ((one, left[name]) for name in left if name not in former)
+            callers += (left[name] for name in left if name not in former or name in changed)
+    for one, function in brought[:_MOST]:
+        with contextlib.suppress(*UNREADABLE):
+            text = _write_former(one, function, sources, _find_call(function, callers))
+            text, _ = follow_renames(one.path, text, one.after) if text else ("", 0)
+            head = f"def {function.name}(".encode()
+            for part in compare_versions(text, one.after, one.now) if text else ():
+                found = (p for p in part.statements() if p.start >= 0 and head not in p.before)
+                yield from ((one.path, inner) for inner in found)
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+def _write_former(
+    file: FileVersions, function: Function, sources: Sequence[_Source], call: _Call
+) -> str:
+    """The file with the former code as the body of a function that a commit brought; or ''."""
+    now = Version.of(file.after)
+    body = function.body[ast.get_docstring(function) is not None :]
+    where = now.lines(body) if body else None
+    if where is None or not sources:
+        return ""
+    found = [(*_compare(source, body, call), source) for source in sources]
+    much, block, source = max(found, key=lambda one: one[0])
+    text = _write(source.version, block, call) if much >= _MUCH else None
+    if text is None:
+        return ""
+    indent = now.data[where[0] : now.span(body[0])[0]].decode()
+    # What the extraction itself had to add stays.
+    last = now.lines(body[-1:]) if isinstance(body[-1], ast.Return) else None
+    tail = now.data[slice(*last)] if last and not isinstance(block[-1], ast.Return) else b""
+    moved = textwrap.indent(text, indent).encode() + tail
+    return (now.data[: where[0]] + moved + now.data[where[1] :]).decode()
+
+
+def _find_call(function: Function, callers: Iterable[Function]) -> _Call:
+    """The first call of a function by its name; one of nothing where there is none."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    nodes = [*itertools.chain.from_iterable(map(ast.walk, callers))]
+    stored = {id(n.value): ast.dump(n.targets[0]) for n in nodes if isinstance(n, ast.Assign)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and name_callee(node) == function.name:
+            bound = isinstance(node.func, ast.Attribute) and names[:1] in (["self"], ["cls"])
+            given = [*zip(names[bound:], node.args, strict=False)]
+            given += [(one.arg, one.value) for one in node.keywords if one.arg]
+            given += [
+                (name, ast.Name(one.id, ast.Store())) for name, one in given
+                if isinstance(one, ast.Name)
+            ]  # fmt: skip
+            parameters = {ast.dump(value): name for name, value in given}
+            return _Call(parameters, stored.get(id(node), ""))
+    return _Call({}, "")
+
+
+def _compare(
+    source: _Source, body: Sequence[ast.stmt], call: _Call
+) -> tuple[float, list[ast.stmt]]:
+    """How much of a body stands in a former function, and the statements of that around it."""
+    old = [*itertools.chain.from_iterable(map(_flatten, source.node.body))]
+    new = [*itertools.chain.from_iterable(map(_flatten, body))]
+    texts = [_name(node, call) for node in old], [_name(node) for node in new]
+    blocks = SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks()
+    pairs = [(old[b.a + n], new[b.b + n]) for b in blocks for n in range(b.size)]
+    if not pairs:
+        return 0.0, []
+    block, first, end = _find_block(source.node.body, {id(node) for node, _ in pairs})
+    alike = {id(node) for _, node in pairs}
+    held = [n for n, one in enumerate(body) if any(id(s) in alike for s in _flatten(one))]
+    # What follows has changed, but is of the same kind.
+    for one, other in zip(block[end:], body[held[-1] + 1 :], strict=False):
+        if name_statement(_take_result(one, call)) != name_statement(other):
+            break
+        end += 1
+    return len(pairs) / len(new), block[first:end]
+
+
+def _find_block(block: list[ast.stmt], matched: set[int]) -> tuple[list[ast.stmt], int, int]:
+    """The innermost block around all that are matched, and the first and the end of them."""
+    held = [n for n, one in enumerate(block) if any(id(s) in matched for s in _flatten(one))]
+    inside = block[held[0]]
+    if len(held) == 1 and id(inside) not in matched:
+        for name in BLOCKS:
+            inner = getattr(inside, name, [])
+            nodes = {id(s) for one in inner for s in _flatten(one)}
+            if matched <= nodes:
+                return _find_block(inner, matched)
+    return block, held[0], held[-1] + 1
+
+
+def _flatten(node: ast.stmt | ast.ExceptHandler) -> Iterator[ast.stmt]:
+    """A statement and those inside of it, in their order."""
+    if isinstance(node, ast.stmt):
+        yield node
+    for name in BLOCKS:
+        for inner in getattr(node, name, []):
+            yield from _flatten(inner)
+
+
+def _name(node: ast.stmt, call: _Call | None = None) -> str:
+    """A statement without its blocks and the names of variables, parameters in their places."""
+    node = _take_result(node, call) if call else node
+    fields = (_dump(getattr(node, name)) for name in node._fields if name not in BLOCKS)
+    text = f"{type(node).__name__} {' '.join(fields)}"
+    # A variable is without its name on both sides.
+    given = (dump for dump in call.parameters if not dump.startswith("Name(")) if call else ()
+    for dump in given:
+        text = text.replace(dump, ast.dump(ast.Name("", ast.Load())))
+    return _VARIABLE.sub("", text)
+
+
+def _dump(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_dump, value))
+    return ast.dump(value) if isinstance(value, ast.AST) else repr(value)
+
+
+def _take_result(node: ast.stmt, call: _Call) -> ast.stmt:
+    """A statement that returns what it set, where the result of the function is stored now."""
+    if isinstance(node, ast.Assign) and ast.dump(node.targets[0]) == call.target:
+        return ast.Return(node.value)
+    return node
+
+
+def _write(version: Version, block: Sequence[ast.stmt], call: _Call) -> str | None:
+    """Statements as the body of the new function would have them; None where they cannot move."""
+    where = version.lines(block)
+    if where is None or any(map(has_long_text, block)):
+        return None
+    data = version.data[slice(*where)]
+    for first, end, text in sorted(_list_swaps(version, block, call), reverse=True):
+        data = data[: first - where[0]] + text + data[end - where[0] :]
+    return textwrap.dedent(data.decode())
+
+
+def _list_swaps(
+    version: Version, nodes: Iterable[ast.AST], call: _Call
+) -> Iterator[tuple[int, int, bytes]]:
+    """Where parameters stand for what is given for them, and where a result is returned."""
+    for node in nodes:
+        # Places in f-strings are told by newer Pythons only.
+        if isinstance(node, ast.JoinedStr):
+            continue
+        name = call.parameters.get(ast.dump(node))
+        if name is not None and name != getattr(node, "id", ""):
+            yield *version.span(node), name.encode()
+        elif isinstance(node, ast.Assign) and _take_result(node, call) is not node:
+            yield version.span(node)[0], version.span(node.value)[0], b"return "
+            yield from _list_swaps(version, [node.value], call)
+        else:
+            yield from _list_swaps(version, ast.iter_child_nodes(node), call)
