@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What a check says that could not be made.
 _OPEN = ("in-process", "not measured", "could not", "configured, not installed")
+_INSIDE = "in-process: "
 _NAMED = 3
 _CAUSES = 5
 
@@ -46,9 +47,16 @@ def list_checks(record: OutcomeRecord) -> tuple[str, ...]:
         return ()
     suite = found.environment.suite
     said = [] if found.full_suite.complete else [_tell_partial(suite, "patch")]
-    said += [f"check {gate.name}: {gate.result}" for gate in found.gates]
+    said += [_tell_gate(gate.name, gate.result) for gate in found.gates]
     said += [f"isolation layer missing: {layer}" for layer in found.isolation.missing]
     return tuple(line for line in said if line not in record.not_shown)
+
+
+def _tell_gate(name: str, result: str) -> str:
+    """What a check said, in words where the name of the check says nothing to a reader."""
+    if result.startswith(_INSIDE):
+        return f"the change ran in the process of the assertions: {result.removeprefix(_INSIDE)}"
+    return f"check {name}: {result}"
 
 
 def _tell_partial(suite: Suite, change: str) -> str:
@@ -153,7 +161,7 @@ def _not_shown(
             yield _tell_partial(certificate.environment.suite, change)
         for name, result in certificate.gates:
             if result.startswith(_OPEN):
-                yield f"check {name}: {result}"
+                yield _tell_gate(name, result)
     for layer in missing:
         yield f"isolation layer missing: {layer}"
 

@@ -162,9 +162,11 @@ def _judged(
     short = (f"`{sha[:7]}`" for sha in commits)
     untold = (sha for sha in short if sha not in "".join(rivals))
     label = [doubt_reversal(f"takes back the code of {sha}") for sha in untold]
-    objections = (*patch_policy.list_doubts(candidate, tree), *shown.doubts)
+    reached = patch_policy.list_doubts(candidate, tree)
+    objections = (*reached, *shown.doubts)
+    # What decides stands first: what the change is, what it leaves, then what it reaches for.
     doubts = (
-        *label, *objections, *rivals, *broken.doubts, *doubt_slower(baseline, suites),
+        *label, *shown.doubts, *rivals, *reached, *broken.doubts, *doubt_slower(baseline, suites),
         *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(

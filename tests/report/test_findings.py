@@ -223,7 +223,7 @@ def test_what_could_not_be_checked_is_not_shown_and_told_once() -> None:
     record = flatten(_outcome(patch=replace(PATCH, fixed=(A, B)), certificate=certificate))
     assert record.not_shown == (
         "the whole suite did not run with the patch",
-        "check oracle: in-process: the tests run by a command",
+        "the change ran in the process of the assertions: the tests run by a command",
         "check changed lines executed: not measured: the time was over",
         "check mypy: configured, not installed in the test environment",
         "check ruff: could not be run",
