@@ -12,21 +12,22 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from heal_bot.source.definitions import Function
 from heal_bot.source.lost_code import (
     UNREADABLE,
     FileVersions,
-    has_long_text,
     list_functions,
     name_callee,
 )
-from heal_bot.source.parsed_version import BLOCKS, Version
+from heal_bot.source.parsed_version import BLOCKS, Version, parse_code
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, compare_versions, name_statement
 
+_HEAD = re.compile(rb"\s*(?:@|(?:async\s+)?def\b|class\b)")
+_RETURNS = re.compile(r"^return\b", re.MULTILINE)
 _VARIABLE = re.compile(r"(?<=Name\(id=')\w+")
 # How much of a new function has to stand in the former code, and of how many functions one is told.
 _MUCH = 0.4
@@ -49,27 +50,34 @@ class _Call:
     target: str
 
 
-def find_extraction_losses(changes: Iterable[FileVersions]) -> Iterator[tuple[str, Part]]:
-    """The parts by their paths, of each new function; files that do not parse have none."""
+def find_sources(changes: Iterable[FileVersions]) -> tuple[FileVersions, ...]:
+    """A file for each new function, where that has its former code before; the others have none."""
     sources: list[_Source] = []
     brought: list[tuple[FileVersions, Function]] = []
     callers: list[Function] = []
     for one in changes:
         with contextlib.suppress(*UNREADABLE):
             was, then = Version.of(one.before), Version.of(one.after)
-            former, left = list_functions(was.tree), list_functions(then.tree)
+            former, left = (list_functions(v.tree, local=True) for v in (was, then))
             changed = [n for n in former if n not in left or not _same(former[n], left[n])]
             sources += (_Source(was, former[name]) for name in changed)
             brought += ((one, left[name]) for name in left if name not in former)
             callers += (left[name] for name in left if name not in former or name in changed)
-    for one, function in brought[:_MOST]:
+    found = []
+    for one, function in brought[:_MOST] if sources else ():
         with contextlib.suppress(*UNREADABLE):
-            text = _write_former(one, function, sources, _find_call(function, callers))
-            text, _ = follow_renames(one.path, text, one.after) if text else ("", 0)
-            head = f"def {function.name}(".encode()
-            for part in compare_versions(text, one.after, one.now) if text else ():
-                found = (p for p in part.statements() if p.start >= 0 and head not in p.before)
-                yield from ((one.path, inner) for inner in found)
+            if text := _write_former(one, function, sources, _find_call(function, callers)):
+                found.append(replace(one, before=text))
+    return tuple(found)
+
+
+def compare_extracted(sources: Iterable[FileVersions]) -> Iterator[tuple[str, Part]]:
+    """The parts in which new functions differ from their former code, by their paths."""
+    for one in sources:
+        # Functions and classes stay: what is put back is in one that is new.
+        for part in compare_versions(one.before, one.after, one.now):
+            found = (p for p in part.statements() if p.start >= 0 and not _HEAD.match(p.before))
+            yield from ((one.path, inner) for inner in found)
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:
@@ -83,7 +91,7 @@ def _write_former(
     now = Version.of(file.after)
     body = function.body[ast.get_docstring(function) is not None :]
     where = now.lines(body) if body else None
-    if where is None or not sources:
+    if where is None:
         return ""
     found = [(*_compare(source, body, call), source) for source in sources]
     much, block, source = max(found, key=lambda one: one[0])
@@ -91,11 +99,15 @@ def _write_former(
     if text is None:
         return ""
     indent = now.data[where[0] : now.span(body[0])[0]].decode()
+    first = now.starts[function.lineno - 1]
+    head, rest = now.data[first : where[0]].decode(), now.data[slice(*where)].decode()
+    old, new = (textwrap.dedent(head + part) for part in (textwrap.indent(text, indent), rest))
+    named, _ = follow_renames(file.path, old, new)
+    source = textwrap.indent(named, " " * function.col_offset).encode()
     # What the extraction itself had to add stays.
     last = now.lines(body[-1:]) if isinstance(body[-1], ast.Return) else None
-    tail = now.data[slice(*last)] if last and not isinstance(block[-1], ast.Return) else b""
-    moved = textwrap.indent(text, indent).encode() + tail
-    return (now.data[: where[0]] + moved + now.data[where[1] :]).decode()
+    tail = now.data[slice(*last)] if last and not _RETURNS.search(text) else b""
+    return (now.data[:first] + source + tail + now.data[where[1] :]).decode()
 
 
 def _find_call(function: Function, callers: Iterable[Function]) -> _Call:
@@ -189,10 +201,17 @@ def _take_result(node: ast.stmt, call: _Call) -> ast.stmt:
 def _write(version: Version, block: Sequence[ast.stmt], call: _Call) -> str | None:
     """Statements as the body of the new function would have them; None where they cannot move."""
     where = version.lines(block)
-    if where is None or any(map(has_long_text, block)):
+    if where is None:
         return None
     data = version.data[slice(*where)]
-    for first, end, text in sorted(_list_swaps(version, block, call), reverse=True):
+    alone = ast.dump(parse_code(textwrap.dedent(data.decode())))
+    # A text of several lines would be another one at another depth.
+    if alone != ast.dump(ast.Module([*block], [])):
+        return None
+    ends = [*_list_returns(version, block, call)]
+    named = _list_swaps(version, block, call)
+    swaps = [*ends, *(s for s in named if not any(a <= s[0] < b for a, b, _ in ends))]
+    for first, end, text in sorted(swaps, reverse=True):
         data = data[: first - where[0]] + text + data[end - where[0] :]
     return textwrap.dedent(data.decode())
 
@@ -200,7 +219,7 @@ def _write(version: Version, block: Sequence[ast.stmt], call: _Call) -> str | No
 def _list_swaps(
     version: Version, nodes: Iterable[ast.AST], call: _Call
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Where parameters stand for what is given for them, and where a result is returned."""
+    """Where parameters stand for what is given for them."""
     for node in nodes:
         # Places in f-strings are told by newer Pythons only.
         if isinstance(node, ast.JoinedStr):
@@ -208,8 +227,17 @@ def _list_swaps(
         name = call.parameters.get(ast.dump(node))
         if name is not None and name != getattr(node, "id", ""):
             yield *version.span(node), name.encode()
-        elif isinstance(node, ast.Assign) and _take_result(node, call) is not node:
-            yield version.span(node)[0], version.span(node.value)[0], b"return "
-            yield from _list_swaps(version, [node.value], call)
         else:
             yield from _list_swaps(version, ast.iter_child_nodes(node), call)
+
+
+def _list_returns(
+    version: Version, block: Sequence[ast.stmt], call: _Call
+) -> Iterator[tuple[int, int, bytes]]:
+    """Where a block ends with what the result of the function is stored in now."""
+    for name in BLOCKS:
+        inner = getattr(block[-1], name, [])
+        for body in [[one] for one in inner] if name == "handlers" else [inner] if inner else []:
+            yield from _list_returns(version, body, call)
+    if isinstance(block[-1], ast.Assign) and _take_result(block[-1], call) is not block[-1]:
+        yield version.span(block[-1])[0], version.span(block[-1].value)[0], b"return "

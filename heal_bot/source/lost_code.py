@@ -125,8 +125,13 @@ def _make_found(path: str, version: Version, known: frozenset[str], node: ast.AS
     return _Found(path, version, node, ast.unparse(node), ast.dump(node), known)
 
 
-def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], ...]:
-    """The parts by their paths, the likeliest first; files that do not parse have none."""
+def find_lost_code(
+    changes: Iterable[FileVersions], *, anywhere: bool = False
+) -> tuple[tuple[str, Part], ...]:
+    """The parts by their paths, the likeliest first; files that do not parse have none.
+
+    What only sets a variable comes back between its former neighbours, or `anywhere`.
+    """
     old, new = _Side(), _Side()
     # Of deleted files as many as there is room for beside the others.
     for one in sorted(changes, key=lambda one: not one.after):
@@ -144,14 +149,17 @@ def find_lost_code(changes: Iterable[FileVersions]) -> tuple[tuple[str, Part], .
     with contextlib.suppress(*UNREADABLE):
         wrapped = islice(_wrap_again(old, new), _COMPARED)
         ranked = [*_complete_calls(old, new), *_replace_alike(old, new), *wrapped]
-        found = [(3, one) for one in ranked] + [*_insert_lost(old, new)]
+        found = [(3, one) for one in ranked] + [*_insert_lost(old, new, anywhere)]
         found.sort(key=lambda one: -one[0])
         return tuple(dict.fromkeys(one for _, one in found))[:_MOST]
     return ()
 
 
-def list_functions(tree: ast.AST) -> dict[str, Function]:
-    """The functions of a module and of its classes, by their names and how often these came."""
+def list_functions(tree: ast.AST, *, local: bool = False) -> dict[str, Function]:
+    """The functions of a module and of its classes, by their names and how often these came.
+
+    `local` functions are those in others as well.
+    """
     found: dict[str, Function] = {}
     seen: Counter[str] = Counter()
 
@@ -161,6 +169,8 @@ def list_functions(tree: ast.AST) -> dict[str, Function]:
                 name = f"{prefix}{node.name}"
                 found[f"{name} {seen[name]}"] = node
                 seen[name] += 1
+                if local:
+                    visit(node, f"{name}.")
             elif isinstance(node, ast.stmt):
                 visit(node, f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix)
 
@@ -193,17 +203,16 @@ def _list_known(tree: ast.Module) -> frozenset[str]:
     return frozenset((*dir(builtins), *names))
 
 
-def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]]]:
-    """Lost statements in the gaps of blocks; those between their former neighbours come first.
-
-    What only sets a variable comes back between its former neighbours alone.
-    """
+def _insert_lost(
+    old: _Side, new: _Side, anywhere: bool
+) -> Iterator[tuple[int, tuple[str, Part]]]:
+    """Lost statements in the gaps of blocks; those between their former neighbours come first."""
     stand = [gap.block[gap.at] for gap in new.gaps if gap.at < len(gap.block)]
     kept, dumps = {*map(_name_effect, stand)}, {*map(ast.dump, stand)}
     lost = [
         gap for gap in old.gaps
         if gap.at < len(gap.block) and _is_small(node := gap.block[gap.at])
-        and not has_long_text(node) and ast.dump(node) not in dumps
+        and not _has_long_text(node) and ast.dump(node) not in dumps
         and (_name_effect(node) not in {"", *kept} or _sets_variable(node))
     ][:_COMPARED]  # fmt: skip
     ranked = []
@@ -211,7 +220,7 @@ def _insert_lost(old: _Side, new: _Side) -> Iterator[tuple[int, tuple[str, Part]
         names = find_globals(ast.unparse(gap.block[gap.at]))
         after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
         near = (gap.beside[0], after)
-        close = _sets_variable(gap.block[gap.at])
+        close = not anywhere and _sets_variable(gap.block[gap.at])
         for place in new.gaps[:_GAPS]:
             if close and (near != place.beside or not any(near)):
                 continue
@@ -255,8 +264,8 @@ def _replace_alike(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:
     """Lost statements and conditions in the place of new ones that are much like them."""
     for lost, here in ((old.statements, new.statements), (old.tests, new.tests)):
         kept, known = {one.dump for one in here}, {one.dump for one in lost}
-        gone = [o for o in lost if o.dump not in kept and not has_long_text(o.node)][:_COMPARED]
-        come = [o for o in here if o.dump not in known and not has_long_text(o.node)][:_COMPARED]
+        gone = [o for o in lost if o.dump not in kept and not _has_long_text(o.node)][:_COMPARED]
+        come = [o for o in here if o.dump not in known and not _has_long_text(o.node)][:_COMPARED]
         for one in come:
             for former in gone:
                 same = name_statement(former.node) == name_statement(one.node)
@@ -337,7 +346,7 @@ def _is_small(node: ast.stmt) -> bool:
     return short and not node.orelse and isinstance(node.body[0], _SIMPLE | _ENDS)
 
 
-def has_long_text(node: ast.AST) -> bool:
+def _has_long_text(node: ast.AST) -> bool:
     """Whether it has a literal of several lines, which other columns would change."""
     texts = (n for n in ast.walk(node) if isinstance(n, _TEXTS))
     return any(text.end_lineno != text.lineno for text in texts)

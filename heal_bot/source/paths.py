@@ -42,7 +42,10 @@ _PROSE = (".md", ".rst", ".txt")
 _RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsfile"])
 _SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?[\w-]+(?:/[\w.-]+)*\.py\b")
 _HOOKS = frozenset(["path", "script", "setup-script", "custom-hook"])
-_PLUGIN_OPTION = re.compile(r"-p[\s=,\"']*([A-Za-z_][\w.]*)")
+_PLUGIN_OPTION = re.compile(r"(?<![\w-])-p[\s=,\"']*([A-Za-z_][\w.]*)")
+# What stands before an option of pytest: a command, the name of a setting, or more options.
+_PYTEST = re.compile(r"test|arg|opt|flag", re.IGNORECASE)
+_COMMAND = re.compile(r"(?<![\w-])[A-Za-z]\w+")
 
 
 def is_test(path: str, collected: Iterable[str] = ()) -> bool:
@@ -130,7 +133,7 @@ def _run_by_ci(tree: Tree) -> frozenset[str]:
     if not texts:
         return frozenset()
     named = {script.removeprefix("./") for text in texts for script in _SCRIPT.findall(text)}
-    loaded = {name for text in texts for name in _PLUGIN_OPTION.findall(text)}
+    loaded = {name for text in texts for name in _list_loaded(text)}
     tests = b"\n".join(
         read_bytes(tree, p) for p in tree.paths() if p.endswith(".py") and is_test(p)
     )
@@ -172,12 +175,20 @@ def _module_name(path: str) -> str:
     return parts[-2] if parts[-1] == "__init__" and len(parts) > 1 else parts[-1]
 
 
+def _list_loaded(text: str) -> Iterator[str]:
+    """The modules that pytest is told to load; `-p` of another command is something else."""
+    for option in _PLUGIN_OPTION.finditer(text):
+        before = text[text.rfind("\n", 0, option.start()) + 1 : option.start()]
+        if _PYTEST.search(before) or not _COMMAND.search(before):
+            yield option[1]
+
+
 @lru_cache(maxsize=256)
 def _named(name: str, data: bytes) -> frozenset[str]:
     """The modules a configuration file or conftest names."""
     text = data.decode("utf-8", "replace")[: guard.MAX_BYTES]
     if name != "conftest.py":
-        found = set(_PLUGIN_OPTION.findall(text))
+        found = {*_list_loaded(text)}
         found.update(*(names.split(",") for names in _ENVIRONMENT.findall(text)))
         return frozenset(found | set(_backends(text) if name == "pyproject.toml" else ()))
     try:

@@ -13,7 +13,7 @@ from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, line_targets, paths
 from heal_bot.source.bound_names import list_names
-from heal_bot.source.extracted_functions import find_extraction_losses
+from heal_bot.source.extracted_functions import compare_extracted, find_sources
 from heal_bot.source.imports import name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
@@ -248,9 +248,11 @@ def list_lines(target: Target, part: Part) -> range:
     return range(target.first_line + first, target.first_line + last + 1)
 
 
-def place_extracted(change: ReversedChange) -> Iterator[Piece]:
-    """What functions lost that a change extracted, by the targets to have it again."""
-    return _place_parts(change, find_extraction_losses(change.versions))
+def place_extracted(change: ReversedChange) -> tuple[Iterator[Piece], Iterator[Piece]]:
+    """What functions lost that a change extracted: where code corresponds, and what is left."""
+    sources = find_sources(change.versions)
+    left = (p for one in sources for p in find_lost_code([one], anywhere=True))
+    return _place_parts(change, compare_extracted(sources)), _place_parts(change, left)
 
 
 def place_lost(change: ReversedChange) -> Iterator[Piece]:

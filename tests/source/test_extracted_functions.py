@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.source.extracted_functions import find_extraction_losses
+from heal_bot.source.extracted_functions import compare_extracted, find_sources
 from heal_bot.source.lost_code import FileVersions
 
 BEFORE = '''
@@ -55,7 +55,8 @@ def _restore(before: str, after: str, now: str = "") -> list[str]:
     """The texts with each part put back."""
     now = now or after
     data, texts = now.encode(), []
-    for path, part in find_extraction_losses([FileVersions("m.py", before, after, now)]):
+    sources = find_sources([FileVersions("m.py", before, after, now)])
+    for path, part in compare_extracted(sources):
         assert path == "m.py"
         texts.append((data[: part.start] + part.before + data[part.end :]).decode())
     return texts

@@ -59,6 +59,24 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "loaded"),
+    [
+        ("commands =\n    py.test -v -p shop\n", True),
+        ("addopts =\n    -q\n    -p shop\n", True),
+        ("addopts = ['-q', '-p', 'shop']\n", True),
+        ("setenv = OPTIONS=-p shop\n", True),
+        ("commands =\n    python -m mypy -p shop --non-interactive\n", False),
+        ("commands = mkdir -p shop\n", False),
+        ("deps = types-p shop\n", False),
+    ],
+)
+def test_an_option_of_another_command_names_no_plugin(tree, text: str, loaded: bool) -> None:
+    made = tree(shop="")
+    files = {**made.files, "tox.ini": text.encode()}
+    assert paths.find_machinery(type(made)(files)) == ({"shop.py"} if loaded else set())
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("pyproject.toml", '[tool.poetry.plugins.pytest11]\na = "own.plug"\n'),

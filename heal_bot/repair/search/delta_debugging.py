@@ -158,12 +158,14 @@ class _Search:
         What takes something of the commit back is left out where there is anything that does not.
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
-        extracted = self.change.select_new(place_extracted(self.change), known)
         self.missed = tuple(place_missed(self.change))
-        others = self.change.select_new((*place_lost(self.change), *self.missed), known)
-        self.lost = (*extracted, *others)
         # Code that stands for other code is told by all of it, a lost statement by itself.
-        return self.select_lost(extracted) or self.select_lost(others)
+        for lost in (*place_extracted(self.change), (*place_lost(self.change), *self.missed)):
+            new = self.change.select_new(lost, known)
+            self.lost = (*self.lost, *new)
+            if found := self.select_lost(new):
+                return found
+        return []
 
     def select_lost(self, lost: Pieces) -> list[Pieces]:
         """Those of some lost parts that pass, each as small as it passes, one of each text."""
