@@ -35,39 +35,69 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """A former function, with its file."""
+class Holder:
+    """A function of one side of a change, with its file."""
 
-    version: Version
+    file: FileVersions
+    name: str
     node: Function
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Extraction:
+    """The functions that a commit brought, changed or took, as they were and as it left them.
+
+    `gone` are the statements that a former function has no more.
+    """
+
+    brought: tuple[Holder, ...]
+    callers: tuple[Holder, ...]
+    former: tuple[Holder, ...]
+    gone: Mapping[tuple[str, str], tuple[ast.AST, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
     """A call of a new function: parameters by the dumps of what they get, and what it sets."""
 
     parameters: Mapping[str, str]
-    target: str
+    target: str = ""
+
+    @classmethod
+    def of(cls, function: Function, call: ast.Call, target: str = "") -> Call:
+        """A call, told by the parameters of what it calls."""
+        given = read_arguments(function, call)
+        variables = {name: one.id for name, one in given.items() if isinstance(one, ast.Name)}
+        stored = {ast.dump(ast.Name(one, ast.Store())): name for name, one in variables.items()}
+        return cls({ast.dump(one): name for name, one in given.items()} | stored, target)
+
+
+def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
+    """What a change did to functions; of files that do not parse it is nothing."""
+    brought: list[Holder] = []
+    callers: list[Holder] = []
+    former: list[Holder] = []
+    gone: dict[tuple[str, str], tuple[ast.AST, ...]] = {}
+    for one in changes:
+        with contextlib.suppress(*UNREADABLE):
+            trees = (Version.of(text).tree for text in (one.before, one.after))
+            was, left = (list_functions(tree, local=True) for tree in trees)
+            changed = [n for n in was if n not in left or not _same(was[n], left[n])]
+            new = [Holder(one, name, left[name]) for name in left if name not in was]
+            brought += new
+            callers += [*new, *(Holder(one, n, left[n]) for n in changed if n in left)]
+            former += (Holder(one, name, was[name]) for name in changed)
+            gone |= {(one.path, n): _list_gone(was[n], left.get(n)) for n in changed}
+    return Extraction(tuple(brought[:_MOST]), tuple(callers), tuple(former), gone)
 
 
 def find_sources(changes: Iterable[FileVersions]) -> tuple[FileVersions, ...]:
     """A file for each new function, where that has its former code before; the others have none."""
-    sources: list[_Source] = []
-    brought: list[tuple[FileVersions, Function]] = []
-    callers: list[Function] = []
-    for one in changes:
+    found, extraction = [], read_extraction(changes)
+    for one in extraction.brought if extraction.former else ():
         with contextlib.suppress(*UNREADABLE):
-            was, then = Version.of(one.before), Version.of(one.after)
-            former, left = (list_functions(v.tree, local=True) for v in (was, then))
-            changed = [n for n in former if n not in left or not _same(former[n], left[n])]
-            sources += (_Source(was, former[name]) for name in changed)
-            brought += ((one, left[name]) for name in left if name not in former)
-            callers += (left[name] for name in left if name not in former or name in changed)
-    found = []
-    for one, function in brought[:_MOST] if sources else ():
-        with contextlib.suppress(*UNREADABLE):
-            if text := _write_former(one, function, sources, _find_call(function, callers)):
-                found.append(replace(one, before=text))
+            if text := _write_former(one, extraction):
+                found.append(replace(one.file, before=text))
     return tuple(found)
 
 
@@ -76,7 +106,7 @@ def compare_extracted(sources: Iterable[FileVersions]) -> Iterator[tuple[str, Pa
     for one in sources:
         # Functions and classes stay: what is put back is in one that is new.
         for part in compare_versions(one.before, one.after, one.now):
-            found = (p for p in part.statements() if p.start >= 0 and not _HEAD.match(p.before))
+            found = (p for p in part.walk() if p.start >= 0 and not _HEAD.match(p.before))
             yield from ((one.path, inner) for inner in found)
 
 
@@ -84,25 +114,39 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
-def _write_former(
-    file: FileVersions, function: Function, sources: Sequence[_Source], call: _Call
-) -> str:
+def read_arguments(function: Function, call: ast.Call) -> dict[str, ast.expr]:
+    """What a call gives for the parameters of a function."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    bound = isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"])
+    given = dict(zip(names[bound:], call.args, strict=False))
+    return given | {one.arg: one.value for one in call.keywords if one.arg}
+
+
+def list_body(function: Function) -> list[ast.stmt]:
+    """The statements of a function without its docstring."""
+    return function.body[ast.get_docstring(function) is not None :]
+
+
+def _write_former(one: Holder, extraction: Extraction) -> str:
     """The file with the former code as the body of a function that a commit brought; or ''."""
-    now = Version.of(file.after)
-    body = function.body[ast.get_docstring(function) is not None :]
+    now, body, function = Version.of(one.file.after), list_body(one.node), one.node
     where = now.lines(body) if body else None
     if where is None:
         return ""
-    found = [(*_compare(source, body, call), source) for source in sources]
-    much, block, source = max(found, key=lambda one: one[0])
-    text = _write(source.version, block, call) if much >= _MUCH else None
+    call = _find_call(function, (caller.node for caller in extraction.callers))
+    found = [
+        (*_compare(old.node.body, extraction.gone[old.file.path, old.name], body, call), old)
+        for old in extraction.former
+    ]
+    much, block, old = max(found, key=lambda found: found[0])
+    text = _write(Version.of(old.file.before), block, call) if much >= _MUCH else None
     if text is None:
         return ""
     indent = now.data[where[0] : now.span(body[0])[0]].decode()
     first = now.starts[function.lineno - 1]
     head, rest = now.data[first : where[0]].decode(), now.data[slice(*where)].decode()
-    old, new = (textwrap.dedent(head + part) for part in (textwrap.indent(text, indent), rest))
-    named, _ = follow_renames(file.path, old, new)
+    was, new = (textwrap.dedent(head + part) for part in (textwrap.indent(text, indent), rest))
+    named, _ = follow_renames(one.file.path, was, new)
     source = textwrap.indent(named, " " * function.col_offset).encode()
     # What the extraction itself had to add stays.
     last = now.lines(body[-1:]) if isinstance(body[-1], ast.Return) else None
@@ -110,37 +154,43 @@ def _write_former(
     return (now.data[:first] + source + tail + now.data[where[1] :]).decode()
 
 
-def _find_call(function: Function, callers: Iterable[Function]) -> _Call:
+def _find_call(function: Function, callers: Iterable[Function]) -> Call:
     """The first call of a function by its name; one of nothing where there is none."""
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     nodes = [*itertools.chain.from_iterable(map(ast.walk, callers))]
     stored = {id(n.value): ast.dump(n.targets[0]) for n in nodes if isinstance(n, ast.Assign)}
-    for node in nodes:
-        if isinstance(node, ast.Call) and name_callee(node) == function.name:
-            bound = isinstance(node.func, ast.Attribute) and names[:1] in (["self"], ["cls"])
-            given = [*zip(names[bound:], node.args, strict=False)]
-            given += [(one.arg, one.value) for one in node.keywords if one.arg]
-            given += [
-                (name, ast.Name(one.id, ast.Store())) for name, one in given
-                if isinstance(one, ast.Name)
-            ]  # fmt: skip
-            parameters = {ast.dump(value): name for name, value in given}
-            return _Call(parameters, stored.get(id(node), ""))
-    return _Call({}, "")
+    calls = (n for n in nodes if isinstance(n, ast.Call) and name_callee(n) == function.name)
+    call = next(calls, None)
+    return Call.of(function, call, stored.get(id(call), "")) if call else Call({})
+
+
+def _list_gone(was: Function, now: Function | None) -> tuple[ast.AST, ...]:
+    """The statements of a function that its later version has not."""
+    kept = {ast.dump(node) for one in now.body for node in _flatten(one)} if now else set()
+    old = (node for one in was.body for node in _flatten(one))
+    return tuple(node for node in old if ast.dump(node) not in kept)
+
+
+def align(
+    gone: Sequence[ast.AST], body: Sequence[ast.stmt], call: Call
+) -> Iterator[tuple[ast.AST, ast.AST, bool]]:
+    """Former statements, each with the one that stands for it in a body, and if it is the same."""
+    new = [*itertools.chain.from_iterable(map(_flatten, body))]
+    texts = [_name(node, call) for node in gone], [_name(node) for node in new]
+    for tag, a, b, c, d in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        if b - a == d - c:
+            pairs = zip(gone[a:b], new[c:d], strict=True)
+            yield from ((one, other, tag == "equal") for one, other in pairs)
 
 
 def _compare(
-    source: _Source, body: Sequence[ast.stmt], call: _Call
+    former: list[ast.stmt], gone: Sequence[ast.AST], body: Sequence[ast.stmt], call: Call
 ) -> tuple[float, list[ast.stmt]]:
     """How much of a body stands in a former function, and the statements of that around it."""
-    old = [*itertools.chain.from_iterable(map(_flatten, source.node.body))]
-    new = [*itertools.chain.from_iterable(map(_flatten, body))]
-    texts = [_name(node, call) for node in old], [_name(node) for node in new]
-    blocks = SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks()
-    pairs = [(old[b.a + n], new[b.b + n]) for b in blocks for n in range(b.size)]
+    pairs = [(one, other) for one, other, same in align(gone, body, call) if same]
     if not pairs:
         return 0.0, []
-    block, first, end = _find_block(source.node.body, {id(node) for node, _ in pairs})
+    new = [*itertools.chain.from_iterable(map(_flatten, body))]
+    block, first, end = _find_block(former, {id(node) for node, _ in pairs})
     alike = {id(node) for _, node in pairs}
     held = [n for n, one in enumerate(body) if any(id(s) in alike for s in _flatten(one))]
     # What follows has changed, but is of the same kind.
@@ -164,20 +214,22 @@ def _find_block(block: list[ast.stmt], matched: set[int]) -> tuple[list[ast.stmt
     return block, held[0], held[-1] + 1
 
 
-def _flatten(node: ast.stmt | ast.ExceptHandler) -> Iterator[ast.stmt]:
-    """A statement and those inside of it, in their order."""
-    if isinstance(node, ast.stmt):
-        yield node
+def _flatten(node: ast.AST) -> Iterator[ast.AST]:
+    """A statement and those inside of it, in their order, and what is caught."""
+    yield node
     for name in BLOCKS:
         for inner in getattr(node, name, []):
             yield from _flatten(inner)
 
 
-def _name(node: ast.stmt, call: _Call | None = None) -> str:
+def _name(node: ast.AST, call: Call | None = None) -> str:
     """A statement without its blocks and the names of variables, parameters in their places."""
-    node = _take_result(node, call) if call else node
+    kind = type(node).__name__
+    if isinstance(node, ast.Assign | ast.Return) and node.value:
+        # What is stored there may be returned here.
+        kind, node = "", node.value
     fields = (_dump(getattr(node, name)) for name in node._fields if name not in BLOCKS)
-    text = f"{type(node).__name__} {' '.join(fields)}"
+    text = f"{kind} {' '.join(fields)}"
     # A variable is without its name on both sides.
     given = (dump for dump in call.parameters if not dump.startswith("Name(")) if call else ()
     for dump in given:
@@ -191,14 +243,14 @@ def _dump(value: object) -> str:
     return ast.dump(value) if isinstance(value, ast.AST) else repr(value)
 
 
-def _take_result(node: ast.stmt, call: _Call) -> ast.stmt:
+def _take_result(node: ast.stmt, call: Call) -> ast.stmt:
     """A statement that returns what it set, where the result of the function is stored now."""
     if isinstance(node, ast.Assign) and ast.dump(node.targets[0]) == call.target:
         return ast.Return(node.value)
     return node
 
 
-def _write(version: Version, block: Sequence[ast.stmt], call: _Call) -> str | None:
+def _write(version: Version, block: Sequence[ast.stmt], call: Call) -> str | None:
     """Statements as the body of the new function would have them; None where they cannot move."""
     where = version.lines(block)
     if where is None:
@@ -217,7 +269,7 @@ def _write(version: Version, block: Sequence[ast.stmt], call: _Call) -> str | No
 
 
 def _list_swaps(
-    version: Version, nodes: Iterable[ast.AST], call: _Call
+    version: Version, nodes: Iterable[ast.AST], call: Call
 ) -> Iterator[tuple[int, int, bytes]]:
     """Where parameters stand for what is given for them."""
     for node in nodes:
@@ -232,7 +284,7 @@ def _list_swaps(
 
 
 def _list_returns(
-    version: Version, block: Sequence[ast.stmt], call: _Call
+    version: Version, block: Sequence[ast.stmt], call: Call
 ) -> Iterator[tuple[int, int, bytes]]:
     """Where a block ends with what the result of the function is stored in now."""
     for name in BLOCKS:

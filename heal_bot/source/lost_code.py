@@ -84,7 +84,7 @@ class _Side:
     def read(self, path: str, version: Version, functions: dict[str, Function]) -> None:
         """Take in the functions of a version."""
         self.count += len(functions)
-        top = _list_known(version.tree)
+        top = list_known(version.tree)
         for name, function in functions.items() if self.count <= _FUNCTIONS else ():
             known = top | find_symbols(ast.unparse(function))
             make = partial(_make_found, path, version, known)
@@ -196,16 +196,14 @@ def _select_changed(some: dict[str, Function], others: dict[str, Function]) -> d
     return {n: node for n, node in some.items() if n not in others or not _same(others[n], node)}
 
 
-def _list_known(tree: ast.Module) -> frozenset[str]:
+def list_known(tree: ast.Module) -> frozenset[str]:
     """The names that mean something in each function of a module."""
     top = (n for one in tree.body for n in ([one] if isinstance(one, Function) else ast.walk(one)))
     names = (name.partition(".")[0] for node in top for name in list_names(node))
     return frozenset((*dir(builtins), *names))
 
 
-def _insert_lost(
-    old: _Side, new: _Side, anywhere: bool
-) -> Iterator[tuple[int, tuple[str, Part]]]:
+def _insert_lost(old: _Side, new: _Side, anywhere: bool) -> Iterator[tuple[int, tuple[str, Part]]]:
     """Lost statements in the gaps of blocks; those between their former neighbours come first."""
     stand = [gap.block[gap.at] for gap in new.gaps if gap.at < len(gap.block)]
     kept, dumps = {*map(_name_effect, stand)}, {*map(ast.dump, stand)}

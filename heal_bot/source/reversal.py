@@ -13,7 +13,12 @@ from heal_bot.core.model import ChangedFile, Edit, Target
 from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, line_targets, paths
 from heal_bot.source.bound_names import list_names
-from heal_bot.source.extracted_functions import compare_extracted, find_sources
+from heal_bot.source.call_arguments import correct_arguments
+from heal_bot.source.extracted_functions import (
+    compare_extracted,
+    find_sources,
+    read_extraction,
+)
 from heal_bot.source.imports import name_bound, split_imports
 from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
@@ -117,7 +122,7 @@ class ReversedChange:
             uses -= _WORD.findall(target.source).count(name)
             if name.startswith("_") and 0 < uses <= gone[name]:
                 found.add(name)
-        return tuple(sorted(found))
+        return tuple(sorted(name for name in found if name.strip("_")))
 
     def select_new(
         self, pieces: Iterable[Piece], known: Set[tuple[Edit, ...]]
@@ -248,11 +253,16 @@ def list_lines(target: Target, part: Part) -> range:
     return range(target.first_line + first, target.first_line + last + 1)
 
 
-def place_extracted(change: ReversedChange) -> tuple[Iterator[Piece], Iterator[Piece]]:
-    """What functions lost that a change extracted: where code corresponds, and what is left."""
+def place_extracted(change: ReversedChange) -> Iterator[Iterator[Piece]]:
+    """What functions lost that a change extracted, by what tells of it, the surest first.
+
+    Where code stands for former code, what their calls give them, and what else is left out.
+    """
     sources = find_sources(change.versions)
-    left = (p for one in sources for p in find_lost_code([one], anywhere=True))
-    return _place_parts(change, compare_extracted(sources)), _place_parts(change, left)
+    yield _place_parts(change, compare_extracted(sources))
+    yield _place_parts(change, correct_arguments(read_extraction(change.versions)))
+    left = (part for one in sources for part in find_lost_code([one], anywhere=True))
+    yield _place_parts(change, left)
 
 
 def place_lost(change: ReversedChange) -> Iterator[Piece]:

@@ -48,6 +48,12 @@ class Part:
         """How many statements, headers and expressions it puts back."""
         return 1 if self.atomic else sum(part.leaves for part in self.parts) or 1
 
+    def walk(self) -> Iterator[Part]:
+        """The part and all in it."""
+        yield self
+        for inner in self.parts:
+            yield from inner.walk()
+
     def statements(self) -> Iterator[Part]:
         """The part and those in it, but not the expressions of a statement."""
         yield self

@@ -166,7 +166,7 @@ def _judged(
     objections = (*reached, *shown.doubts)
     # What decides stands first: what the change is, what it leaves, then what it reaches for.
     doubts = (
-        *label, *shown.doubts, *rivals, *reached, *broken.doubts, *doubt_slower(baseline, suites),
+        *label, *rivals, *shown.doubts, *reached, *broken.doubts, *doubt_slower(baseline, suites),
         *_doubts(suites, baseline), *runs.doubts,
     )  # fmt: skip
     patch = Patch(

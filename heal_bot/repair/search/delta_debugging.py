@@ -159,7 +159,6 @@ class _Search:
         """
         known = {self.change.put_back(pieces) for pieces in self.judged}
         self.missed = tuple(place_missed(self.change))
-        # Code that stands for other code is told by all of it, a lost statement by itself.
         for lost in (*place_extracted(self.change), (*place_lost(self.change), *self.missed)):
             new = self.change.select_new(lost, known)
             self.lost = (*self.lost, *new)
@@ -220,8 +219,7 @@ class _Search:
 
         A test of the commit that passes with it vouches for the mixture.
         """
-        tops = (*self.change.places, *self.lost)
-        whole = {part for _, top in tops for part in top.statements()}
+        whole = {p for _, top in (*self.change.places, *self.lost) for p in top.statements()}
         return not self.is_tested(pieces) and any(part not in whole for _, part in pieces)
 
     def explain_meant(self, pieces: Pieces, told: str = "") -> str:
@@ -266,8 +264,8 @@ class _Search:
 
     def is_slip(self, pieces: Pieces) -> bool:
         """Whether what is put back is one statement, for which the commit brought nothing."""
-        edits = self.change.put_back(pieces)
-        return change_intent.is_one_statement(edits) and not self.change.list_unused(pieces)
+        one = change_intent.is_one_statement(self.change.put_back(pieces))
+        return one and not self.change.list_unused(pieces)
 
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether tests that the commit brought, and that pass, execute each function put back."""

@@ -1,0 +1,120 @@
+"""What the calls of a function that a commit extracted should give it, by their former code.
+
+Where a function stands for code that two others had, its parameters are where these differed: what
+the former code of a caller has there is what its call should give. A literal that some call gives
+for a parameter, and that stands in the function itself, was copied and not adapted.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from heal_bot.source.bound_names import find_symbols
+from heal_bot.source.definitions import Function
+from heal_bot.source.extracted_functions import (
+    Call,
+    Extraction,
+    Holder,
+    align,
+    list_body,
+    read_arguments,
+)
+from heal_bot.source.lost_code import UNREADABLE, list_functions, list_known, name_callee
+from heal_bot.source.parsed_version import BLOCKS, Version
+from heal_bot.source.tree_diff import Part
+
+
+def correct_arguments(extraction: Extraction) -> Iterator[tuple[str, Part]]:
+    """The parts by their paths: of calls of new functions, and of what these have copied."""
+    for one in extraction.brought:
+        with contextlib.suppress(*UNREADABLE):
+            function, calls = one.node, list[ast.Call]()
+            for caller in extraction.callers:
+                if (here := _find_now(caller)) is None:
+                    continue
+                found = [*_list_calls(function, here)]
+                calls += found
+                gone = extraction.gone.get((caller.file.path, caller.name), ())
+                for call in found:
+                    pairs = align(gone, list_body(function), Call.of(function, call))
+                    meant = _find_meant(function, ((old, new) for old, new, _ in pairs))
+                    version = Version.of(caller.file.now)
+                    for part in _complete(version, here, function, call, meant):
+                        yield caller.file.path, part
+            if now := _find_now(one):
+                for part in _adapt_copies(Version.of(one.file.now), now, calls):
+                    yield one.file.path, part
+
+
+def _find_now(one: Holder) -> Function | None:
+    """A function where it stands now, as far as it is as the commit left it."""
+    node = list_functions(Version.of(one.file.now).tree, local=True).get(one.name)
+    return node if node is not None and ast.dump(node) == ast.dump(one.node) else None
+
+
+def _list_calls(function: Function, caller: Function) -> Iterator[ast.Call]:
+    """The calls of a function by its name in another one."""
+    calls = (node for node in ast.walk(caller) if isinstance(node, ast.Call))
+    yield from (call for call in calls if name_callee(call) == function.name)
+
+
+def _find_meant(function: Function, pairs: Iterable[tuple[ast.AST, ast.AST]]) -> dict[str, str]:
+    """What former statements have where the new ones beside them have a parameter."""
+    arguments = function.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    found: dict[str, Counter[str]] = {}
+    for one in pairs:
+        # What was stored there may be returned here.
+        old, new = (getattr(node, "value", node) for node in one)
+        for name, value in _unify(old, new, names):
+            found.setdefault(name, Counter())[ast.unparse(value)] += 1
+    return {name: votes.most_common(1)[0][0] for name, votes in found.items()}
+
+
+def _unify(old: object, new: object, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
+    """The former expressions in the places of parameters, as far as the rest is the same."""
+    if isinstance(new, ast.Name) and isinstance(new.ctx, ast.Load) and new.id in names:
+        if isinstance(old, ast.expr):
+            yield new.id, old
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) == len(new):
+            for one, other in zip(old, new, strict=True):
+                yield from _unify(one, other, names)
+    elif isinstance(old, ast.AST) and type(old) is type(new):
+        for field in old._fields:
+            if field not in BLOCKS:
+                yield from _unify(getattr(old, field, None), getattr(new, field, None), names)
+
+
+def _complete(
+    version: Version, caller: Function, function: Function, call: ast.Call, meant: Mapping[str, str]
+) -> Iterator[Part]:
+    """A call with each argument as it is meant, where that is another one than it gives."""
+    given = read_arguments(function, call)
+    known = list_known(version.tree) | find_symbols(ast.unparse(caller))
+    for name, text in meant.items():
+        words = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+        if name in {"self", "cls"}:
+            continue
+        if name in given:
+            if ast.unparse(given[name]) != text and words <= known:
+                yield Part(*version.span(given[name]), text.encode(), (), atomic=True)
+        else:
+            end = version.span(call)[1] - 1
+            comma = "" if version.data[:end].rstrip().endswith((b",", b"(")) else ", "
+            yield Part(end, end, f"{comma}{name}={text}".encode(), (), atomic=True)
+
+
+def _adapt_copies(
+    version: Version, function: Function, calls: Sequence[ast.Call]
+) -> Iterator[Part]:
+    """The parameters in the places of literals that some call gives for them."""
+    for call in calls:
+        for name, value in read_arguments(function, call).items():
+            if isinstance(value, ast.Constant):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Constant) and ast.dump(node) == ast.dump(value):
+                        yield Part(*version.span(node), name.encode(), (), atomic=True)
