@@ -11,18 +11,10 @@ from heal_bot.core.text import for_log
 
 
 @click.command("explain")
-@click.argument(
-    "folder",
-    metavar="[BUNDLE]",
-    type=click.Path(path_type=Path),
-    default=shared_options.BUNDLE,
-)
+@shared_options.bundle
 @click.option("--attempt", type=click.IntRange(min=1), metavar="N", help="Show only this attempt.")
 def command(folder: Path, attempt: int | None) -> None:
-    """Explain what failed, what was suspected, what was tried, and how it ended.
-
-    BUNDLE is what `heal-bot heal --out` wrote; heal-bot-bundle without it.
-    """
+    """Explain what failed, what was suspected, what was tried, and how it ended."""
     from heal_bot.core import bundle
     from heal_bot.report import closing_lines, explanation
 

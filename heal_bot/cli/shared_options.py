@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +18,24 @@ if TYPE_CHECKING:
     from heal_bot.github.pulls import GitHub
 
 BUNDLE = Path("heal-bot-bundle")
-bundle = click.option(
-    "--bundle",
-    "folder",
-    type=click.Path(path_type=Path),
-    default=BUNDLE,
-    show_default=True,
-    metavar="DIR",
-    help="What `heal-bot heal --out` wrote.",
-)
+
+
+def bundle(function: Callable[..., None]) -> Callable[..., None]:
+    """The bundle to read, as a word or as an option."""
+
+    @functools.wraps(function)
+    def call(
+        *arguments: object, named: Path | None, folder: Path | None, **options: object
+    ) -> None:
+        if named and folder:
+            raise UsageError(f"two bundles are named, {named} and {folder}: name one")
+        function(*arguments, folder=named or folder or BUNDLE, **options)
+
+    kind = click.Path(path_type=Path)
+    told = f"What `heal-bot heal --out` wrote.  [default: {BUNDLE}]"
+    option = click.option("--bundle", "folder", type=kind, metavar="DIR", help=told)
+    return click.argument("named", metavar="[BUNDLE]", type=kind, required=False)(option(call))
+
 
 verbose = click.option(
     "-v", "--verbose", is_flag=True, help="Show everything, also the test that is running."

@@ -42,3 +42,13 @@ def test_what_breaks_a_test_is_not_to_be_taken_as_it_is(tmp_path: Path) -> None:
 def test_an_attempt_that_is_not_there_is_an_error_that_says_how_many_are(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--attempt 9: the bundle records 2 attempts"):
         explain(tmp_path, "--attempt", "9")
+
+
+def test_a_bundle_is_named_by_a_word_or_by_an_option_and_once(tmp_path: Path) -> None:
+    data = records.data("1" * 40)
+    (tmp_path / "outcome.json").write_text(json.dumps(data))
+    by_option = CliRunner().invoke(command, ["--bundle", str(tmp_path)], standalone_mode=False)
+    assert by_option.output == explain(tmp_path)
+    twice = CliRunner().invoke(command, [str(tmp_path), "--bundle", "x"], standalone_mode=False)
+    assert isinstance(twice.exception, UsageError)
+    assert "name one" in str(twice.exception)
