@@ -34,7 +34,9 @@ def carry_proposal(
         if after is None:
             return None
         files.append(FileRecord(path=changed.path, base_blob=blob, content=after))
-    return _interrupted("it is proposed", request, fingerprint, files, names) if files else None
+    rated = proposal.confidence.model_dump() if proposal.confidence else None
+    said = "it is proposed"
+    return _interrupted(said, request, fingerprint, files, names, rated) if files else None
 
 
 def carry_record(
@@ -55,7 +57,8 @@ def carry_record(
                 return None
             after = carried
         files.append(FileRecord(path=file.path, base_blob=blob, content=after))
-    return _interrupted("the branch moved", request, record.fingerprint, files, names)
+    rated = record.patch.confidence.model_dump() if record.patch.confidence else None
+    return _interrupted("the branch moved", request, record.fingerprint, files, names, rated)
 
 
 def _moved(
@@ -94,6 +97,7 @@ def _interrupted(
     fingerprint: str,
     files: Sequence[FileRecord],
     names: Iterable[tuple[str, str]],
+    confidence: dict[str, Any] | None,
 ) -> OutcomeRecord:
     patch: dict[str, Any] = {
         "base_sha": request.base_sha,
@@ -102,6 +106,7 @@ def _interrupted(
         "functions": tuple({"path": path, "qualname": name} for path, name in names),
         "fixed": (),
         "still_failing": (),
+        "confidence": confidence,
     }
     asked = {
         "repo": request.repo, "base_sha": request.base_sha, "base_ref": request.base_ref,

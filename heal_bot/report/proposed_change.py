@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -45,6 +45,14 @@ class FileChange(Closed):
     after: Sha
 
 
+class Rating(Closed):
+    """How likely a change was rated to be right, and how often what is rated so was."""
+
+    level: Literal["high", "medium", "low"]
+    p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    ground: Annotated[str, StringConstraints(max_length=1_000)]
+
+
 class ProposedChange(Closed):
     """A change that was proposed for what `reported` names, as it was at commit `sha`.
 
@@ -58,6 +66,7 @@ class ProposedChange(Closed):
     fixed: Annotated[tuple[Short, ...], Field(max_length=MOST_TESTS)] = ()
     files: Annotated[tuple[FileChange, ...], Field(max_length=20)] = ()
     places: Annotated[tuple[Place, ...], Field(max_length=50)] = ()
+    confidence: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,15 @@
 """The values that flow through the pipeline: frozen, slotted, without behaviour of their own."""
 
-from heal_bot.core.model.change import Candidate, Cost, Edit, Patch, PatchedFile, Removal, Target
+from heal_bot.core.model.change import (
+    Candidate,
+    Confidence,
+    Cost,
+    Edit,
+    Patch,
+    PatchedFile,
+    Removal,
+    Target,
+)
 from heal_bot.core.model.execution import (
     COMMAND,
     NO_ENVIRONMENT,
@@ -45,7 +54,6 @@ from heal_bot.core.model.result import (
     Certificate,
     Choice,
     Cluster,
-    Confidence,
     Confirmed,
     Memory,
     Opinion,

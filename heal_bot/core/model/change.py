@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heal_bot.core.statuses import ConfidenceLevel
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -49,13 +51,23 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Confidence:
+    """How likely a patch that passes is to be right, and how often patches rated so were."""
+
+    level: ConfidenceLevel
+    p: float
+    ground: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A proposed change. `family` names the rule family, `rationale` says why, and after
     an empty line what was looked at before.
 
     `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
     `rivals` how many candidates of its tournament are still to come. `lacks` is what the evidence
-    lacked where it was found among many before; None where it was not. `undoes` is the commit
+    lacked where it was found among many before; None where it was not, and `confidence` how it was
+    rated there. `undoes` is the commit
     that it takes back whole, '' where it puts back a part of one, None where nobody looked.
     """
 
@@ -68,6 +80,7 @@ class Candidate:
     rivals: int = 0
     lacks: tuple[str, ...] | None = None
     undoes: str | None = None
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)

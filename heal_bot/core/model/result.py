@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from heal_bot.core.model.change import Candidate, Cost, Edit, Patch, Target
+from heal_bot.core.model.change import Candidate, Confidence, Cost, Edit, Patch, Target
 from heal_bot.core.model.execution import Environment, Isolation, SuiteRun
 from heal_bot.core.model.failures import Failure, HealRequest, Report
 from heal_bot.core.model.regression import History
@@ -193,15 +193,6 @@ class Rival:
     call: str
     answers: tuple[str, str]
     alone: Attempt | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """How likely a patch that passes is to be right, and how often patches rated so were."""
-
-    level: ConfidenceLevel
-    p: float
-    ground: str
 
 
 @dataclass(frozen=True, slots=True)

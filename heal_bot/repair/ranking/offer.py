@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from heal_bot.core.model import Attempt, Cluster
-from heal_bot.core.statuses import MENDING
+from heal_bot.core.statuses import MENDING, ConfidenceLevel
 from heal_bot.core.text import count
 from heal_bot.ports import Session
 from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
@@ -52,8 +52,12 @@ def weigh_winner(
     if attempt.candidate.lacks is None or not helped:
         return attempt
     (found,) = rank_fixes(cluster, session, ledger, [attempt])
-    lacks = dict.fromkeys((*attempt.candidate.lacks, *(found.lacks or ())))
-    found = replace(found, lacks=tuple(lacks), rival=None)
+    rated, missing = attempt.candidate.confidence, found.lacks or ()
+    lacks, doubts = (*attempt.candidate.lacks, *missing), found.doubts
+    if rated is not None and rated.level is ConfidenceLevel.HIGH:
+        lacks, doubts = attempt.candidate.lacks, (*doubts, *missing)
+    lacks = tuple(dict.fromkeys(lacks))
+    found = replace(found, lacks=lacks, doubts=doubts, rival=None, confidence=rated)
     ledger.weigh([found])
     return found
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Candidate, Cost, Edit
+from heal_bot.core.model import Candidate, Confidence, Cost, Edit
 from heal_bot.core.outcome import OutcomeRecord, PatchRecord
-from heal_bot.core.statuses import MENDING
+from heal_bot.core.statuses import MENDING, ConfidenceLevel
 from heal_bot.ports import Brief, Recall, Tree
 from heal_bot.source import edit, edit_recovery, reversal_check
 from heal_bot.source.guard import SourceRejected
@@ -38,27 +38,35 @@ class Replay:
         makers: dict[Edit, str] = {}
         found: list[tuple[Edit, ...]] = []
         undone: dict[tuple[Edit, ...], str | None] = {}
+        rated: dict[Edit, Confidence] = {}
         for record in self.records:
             if record.patch and (edits := self._edits(record.patch, brief.tree)):
                 found.append(edits)
                 undone[edits] = undone.get(edits) or _undoes(record, edits, brief)
                 makers.update(_makers(record, record.patch, edits))
+                if told := record.patch.confidence:
+                    known = Confidence(ConfidenceLevel(told.level), told.p, told.ground)
+                    rated.update(dict.fromkeys(edits, known))
         strong = {change for edits in found for change in edits}
         weak: dict[Edit, tuple[str, ...]] = {}
-        for told in (record.suggestion for record in self.records):
-            if told and told.patch and (edits := self._edits(told.patch, brief.tree)):
+        for other in (record.suggestion for record in self.records):
+            if other and other.patch and (edits := self._edits(other.patch, brief.tree)):
                 found.append(edits)
-                weak.update((change, told.why) for change in edits if change not in strong)
+                weak.update((change, other.why) for change in edits if change not in strong)
         suspects = {suspect.target for suspect in brief.cluster.suspects}
         single = [(change,) for edits in found for change in edits if change.target in suspects]
         tries = dict.fromkeys((*single, *found))
         for edits in sorted(tries, key=lambda edits: not weak.keys().isdisjoint(edits)):
             by_models = all(change in makers for change in edits)
             maker = makers[edits[0]] if by_models else self.name
+            sure = [rated[change] for change in edits if change in rated]
+            least = min(sure, key=lambda one: one.p) if len(sure) == len(edits) else None
             lacks = tuple(why for change in edits for why in weak.get(change, ()))
+            if least is not None and least.level is not ConfidenceLevel.HIGH:
+                lacks = (*lacks, least.ground)
             yield Candidate(edits, maker, "bundle", "found in another run",
                             lacks=None if by_models else lacks,
-                            undoes=undone.get(edits))  # fmt: skip
+                            undoes=undone.get(edits), confidence=least)  # fmt: skip
 
     def spent(self) -> Cost:
         """Nothing: the other runs paid."""

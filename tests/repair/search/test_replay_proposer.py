@@ -24,6 +24,8 @@ SOURCE = "def total(prices):\n    return 0\n"
         ("claude", "claude", None),
         ("other", "bundle", ()),
         ("suggestion", "bundle", ("one failing test alone vouches for it",)),
+        ("medium", "bundle", ("80 of 89 were right",)),
+        ("high", "bundle", ()),
     ],
 )
 def test_evidence_is_weighed_again_for_what_no_model_made(
@@ -41,8 +43,9 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
         "files": [{"path": file.path, "base_blob": file.base_blob, "content": file.content}],
     }
     shown = diff if maker != "other" else diff.replace("sum(prices)", "1")
+    rated = maker if maker in {"medium", "high"} else None
     won = data["attempts"][-1] | {
-        "proposer": "claude" if maker == "other" else maker, "diff": shown,
+        "proposer": {"other": "claude", rated: "rules"}.get(maker, maker), "diff": shown,
         "functions": ["shop/pricing.py::total"], "verdict": "fixed",
     }  # fmt: skip
     data["attempts"] = [won]
@@ -50,9 +53,12 @@ def test_evidence_is_weighed_again_for_what_no_model_made(
     if maker == "suggestion":
         data = records.suggested(tree.sha) | {"attempts": data["attempts"], "patch": data["patch"]}
         data["suggestion"]["patch"], data["patch"], data["certificate"] = data["patch"], None, None
+    if rated:
+        data["patch"]["confidence"] = {"level": rated, "p": 0.8, "ground": "80 of 89 were right"}
     replay = Replay([records.record(data)])
     (found,) = replay.propose(quiet_run()[0], lambda: Brief(cluster, tree))
     assert replay.notes == []
+    assert (found.confidence and found.confidence.level) == rated
     assert (found.edits, found.proposer, found.lacks) == ((change,), made, lacks)
 
 
