@@ -161,7 +161,7 @@ def _attempt(event: AttemptJudged) -> str:
 def _final_check(event: ProposalConfirmed) -> str:
     if event.status == "patch":
         return f"final check: passed, {count(event.fixed, 'failing test')} fixed"
-    status = "passed, but only as a suggestion" if event.status == "suggestion" else event.status
+    status = "passed, and you decide" if event.status == "suggestion" else event.status
     return f"final check: {status}: {event.detail}"
 
 
