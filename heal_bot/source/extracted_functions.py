@@ -31,6 +31,7 @@ _RETURNS = re.compile(r"^return\b", re.MULTILINE)
 _VARIABLE = re.compile(r"(?<=Name\(id=')\w+")
 # How much of a new function has to stand in the former code, and of how many functions one is told.
 _MUCH = 0.4
+_HOLE = "\0"
 _MOST = 20
 
 
@@ -58,18 +59,30 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a new function: parameters by the dumps of what they get, and what it sets."""
+    """A call of a new function: parameters by the dumps of what they get, and where it stands.
+
+    `holder` is the dump of the statement with a zero byte for the call.
+    """
 
     parameters: Mapping[str, str]
-    target: str = ""
+    holder: str = ""
 
     @classmethod
-    def of(cls, function: Function, call: ast.Call, target: str = "") -> Call:
+    def of(cls, function: Function, call: ast.Call, holder: ast.stmt | None = None) -> Call:
         """A call, told by the parameters of what it calls."""
         given = read_arguments(function, call)
         variables = {name: one.id for name, one in given.items() if isinstance(one, ast.Name)}
         stored = {ast.dump(ast.Name(one, ast.Store())): name for name, one in variables.items()}
-        return cls({ast.dump(one): name for name, one in given.items()} | stored, target)
+        around = ast.dump(holder).replace(ast.dump(call), _HOLE) if holder else ""
+        return cls({ast.dump(one): name for name, one in given.items()} | stored, around)
+
+    def find_result(self, node: ast.AST) -> ast.expr | None:
+        """What stands for the call in a former statement that is else the same; None in others."""
+        value = getattr(node, "value", None)
+        if not self.holder or not isinstance(value, ast.expr):
+            return None
+        text, inner = ast.dump(node), (n for n in ast.walk(value) if isinstance(n, ast.expr))
+        return next((n for n in inner if text.replace(ast.dump(n), _HOLE, 1) == self.holder), None)
 
 
 def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
@@ -83,9 +96,11 @@ def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
             trees = (Version.of(text).tree for text in (one.before, one.after))
             was, left = (list_functions(tree, local=True) for tree in trees)
             changed = [n for n in was if n not in left or not _same(was[n], left[n])]
+            kept = [Holder(one, n, left[n]) for n in changed if n in left]
             new = [Holder(one, name, left[name]) for name in left if name not in was]
-            brought += new
-            callers += [*new, *(Holder(one, n, left[n]) for n in changed if n in left)]
+            # A function may have the name of another one that is gone into it.
+            brought += [*new, *kept] if len(kept) < len(changed) else new
+            callers += [*new, *kept]
             former += (Holder(one, name, was[name]) for name in changed)
             gone |= {(one.path, n): _list_gone(was[n], left.get(n)) for n in changed}
     return Extraction(tuple(brought[:_MOST]), tuple(callers), tuple(former), gone)
@@ -139,7 +154,9 @@ def _write_former(one: Holder, extraction: Extraction) -> str:
         for old in extraction.former
     ]
     much, block, old = max(found, key=lambda found: found[0])
-    text = _write(Version.of(old.file.before), block, call) if much >= _MUCH else None
+    if much < _MUCH or (old.file.path, old.name) == (one.file.path, one.name):
+        return ""
+    text = _write(Version.of(old.file.before), block, call)
     if text is None:
         return ""
     indent = now.data[where[0] : now.span(body[0])[0]].decode()
@@ -156,11 +173,13 @@ def _write_former(one: Holder, extraction: Extraction) -> str:
 
 def _find_call(function: Function, callers: Iterable[Function]) -> Call:
     """The first call of a function by its name; one of nothing where there is none."""
-    nodes = [*itertools.chain.from_iterable(map(ast.walk, callers))]
-    stored = {id(n.value): ast.dump(n.targets[0]) for n in nodes if isinstance(n, ast.Assign)}
-    calls = (n for n in nodes if isinstance(n, ast.Call) and name_callee(n) == function.name)
-    call = next(calls, None)
-    return Call.of(function, call, stored.get(id(call), "")) if call else Call({})
+    for caller in callers:
+        # The innermost statements come last.
+        for holder in reversed([n for n in ast.walk(caller) if isinstance(n, ast.stmt)]):
+            for node in ast.walk(holder):
+                if isinstance(node, ast.Call) and name_callee(node) == function.name:
+                    return Call.of(function, node, holder)
+    return Call({})
 
 
 def _list_gone(was: Function, now: Function | None) -> tuple[ast.AST, ...]:
@@ -195,7 +214,8 @@ def _compare(
     held = [n for n, one in enumerate(body) if any(id(s) in alike for s in _flatten(one))]
     # What follows has changed, but is of the same kind.
     for one, other in zip(block[end:], body[held[-1] + 1 :], strict=False):
-        if name_statement(_take_result(one, call)) != name_statement(other):
+        result = call.find_result(one)
+        if name_statement(ast.Return(result) if result else one) != name_statement(other):
             break
         end += 1
     return len(pairs) / len(new), block[first:end]
@@ -243,13 +263,6 @@ def _dump(value: object) -> str:
     return ast.dump(value) if isinstance(value, ast.AST) else repr(value)
 
 
-def _take_result(node: ast.stmt, call: Call) -> ast.stmt:
-    """A statement that returns what it set, where the result of the function is stored now."""
-    if isinstance(node, ast.Assign) and ast.dump(node.targets[0]) == call.target:
-        return ast.Return(node.value)
-    return node
-
-
 def _write(version: Version, block: Sequence[ast.stmt], call: Call) -> str | None:
     """Statements as the body of the new function would have them; None where they cannot move."""
     where = version.lines(block)
@@ -286,10 +299,22 @@ def _list_swaps(
 def _list_returns(
     version: Version, block: Sequence[ast.stmt], call: Call
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Where a block ends with what the result of the function is stored in now."""
+    """Where former code ends with what stands around the call of the function now."""
+    inner = (node for one in block for node in ast.walk(one))
+    ends = {id(one) for one in _list_last(block)}
+    for node in inner:
+        if not (isinstance(node, ast.Return) or id(node) in ends):
+            continue
+        if (result := call.find_result(node)) is not None:
+            (first, end), (start, stop) = version.span(node), version.span(result)
+            yield first, start, b"return "
+            yield stop, end, b""
+
+
+def _list_last(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that a block may end with."""
+    yield block[-1]
     for name in BLOCKS:
         inner = getattr(block[-1], name, [])
-        for body in [[one] for one in inner] if name == "handlers" else [inner] if inner else []:
-            yield from _list_returns(version, body, call)
-    if isinstance(block[-1], ast.Assign) and _take_result(block[-1], call) is not block[-1]:
-        yield version.span(block[-1])[0], version.span(block[-1].value)[0], b"return "
+        for body in [one.body for one in inner] if name == "handlers" else [inner] if inner else []:
+            yield from _list_last(body)

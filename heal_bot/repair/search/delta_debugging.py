@@ -75,7 +75,7 @@ def find_reversals(
             fewest = search.reduce(code)
         found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
         told = search.explain_told(found[0]) if len(found) == 1 else ""
-        if not found or (len(found) == 1 and not search.is_slip(found[0])):
+        if len(found) != 1 or not search.is_slip(found[0]):
             lost = search.restored()
             alone = len(lost) == 1 or not found
             found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
