@@ -26,8 +26,8 @@ _SAME = re.compile(
 )
 # These as well, where the commit shows it: a function came, or went.
 _REGROUPED = re.compile(
-    rf"{_START}(?:extract(?:ed)?|inlined?|factor(?:ed)? out|de-?duplicated?|moved?|split)\b"
-    r"(?! to\b)",
+    rf"{_START}(?:(?:extract(?:ed)?|inlined?|factor(?:ed)? out|de-?duplicated?|moved?|split"
+    r"|consolidated?|hoist(?:ed)?|unif(?:y|ied))\b(?! to\b)|(?:pull|break|broke)\b.* (?:out|up)\b)",
     re.IGNORECASE,
 )
 _FASTER = re.compile(rf"{_START}(?:perf(?:\([^)]*\))?:|speed up)", re.IGNORECASE)

@@ -602,6 +602,9 @@ def test_what_a_commit_tells_users_of_a_function_may_be_meant(
     [
         ("Extract the upper limit", False),
         ("math: move the limit out of clamp", False),
+        ("Pull the limit out of clamp", False),
+        ("Hoist the limit", False),
+        ("Pull request template", True),
         ("Extracting the upper limit", True),
         ("Move to 12", True),
         ("Limit it to 12", True),
