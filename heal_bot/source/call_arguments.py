@@ -33,7 +33,9 @@ def correct_arguments(extraction: Extraction) -> Iterator[tuple[str, Part]]:
         with contextlib.suppress(*UNREADABLE):
             function, calls = one.node, list[ast.Call]()
             for caller in extraction.callers:
-                if (here := _find_now(caller)) is None:
+                called = extraction.called[caller.file.path, caller.name]
+                here = _find_now(caller) if function.name in called else None
+                if here is None:
                     continue
                 found = [*_list_calls(function, here)]
                 calls += found

@@ -33,6 +33,7 @@ _VARIABLE = re.compile(r"(?<=Name\(id=')\w+")
 _MUCH = 0.4
 _HOLE = "\0"
 _MOST = 20
+_FUNCTIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,21 @@ class Holder:
 class Extraction:
     """The functions that a commit brought, changed or took, as they were and as it left them.
 
-    `gone` are the statements that a former function has no more.
+    `gone` are the statements that a former function has no more, `called` the names of what it
+    calls now, both by its path and name.
     """
 
     brought: tuple[Holder, ...]
     callers: tuple[Holder, ...]
     former: tuple[Holder, ...]
     gone: Mapping[tuple[str, str], tuple[ast.AST, ...]]
+    called: Mapping[tuple[str, str], frozenset[str]]
+
+    def list_sources(self, name: str) -> list[Holder]:
+        """The former functions that call one of this name now, or are gone; else any."""
+        called = ((old, self.called.get((old.file.path, old.name))) for old in self.former)
+        found = [old for old, names in called if names is None or name in names]
+        return (found or [*self.former])[:_FUNCTIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,13 @@ def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
             callers += [*new, *kept]
             former += (Holder(one, name, was[name]) for name in changed)
             gone |= {(one.path, n): _list_gone(was[n], left.get(n)) for n in changed}
-    return Extraction(tuple(brought[:_MOST]), tuple(callers), tuple(former), gone)
+    called = {
+        (one.file.path, one.name): frozenset(
+            name_callee(node) for node in ast.walk(one.node) if isinstance(node, ast.Call)
+        )
+        for one in callers
+    }
+    return Extraction(tuple(brought[:_MOST]), tuple(callers), tuple(former), gone, called)
 
 
 def find_sources(changes: Iterable[FileVersions]) -> tuple[FileVersions, ...]:
@@ -151,7 +166,7 @@ def _write_former(one: Holder, extraction: Extraction) -> str:
     call = _find_call(function, (caller.node for caller in extraction.callers))
     found = [
         (*_compare(old.node.body, extraction.gone[old.file.path, old.name], body, call), old)
-        for old in extraction.former
+        for old in extraction.list_sources(function.name)
     ]
     much, block, old = max(found, key=lambda found: found[0])
     if much < _MUCH or (old.file.path, old.name) == (one.file.path, one.name):
@@ -173,13 +188,20 @@ def _write_former(one: Holder, extraction: Extraction) -> str:
 
 def _find_call(function: Function, callers: Iterable[Function]) -> Call:
     """The first call of a function by its name; one of nothing where there is none."""
-    for caller in callers:
-        # The innermost statements come last.
-        for holder in reversed([n for n in ast.walk(caller) if isinstance(n, ast.stmt)]):
-            for node in ast.walk(holder):
-                if isinstance(node, ast.Call) and name_callee(node) == function.name:
-                    return Call.of(function, node, holder)
+    nodes = itertools.chain.from_iterable(map(ast.walk, callers))
+    for holder in (node for node in nodes if isinstance(node, ast.stmt)):
+        for node in _list_own(holder):
+            if isinstance(node, ast.Call) and name_callee(node) == function.name:
+                return Call.of(function, node, holder)
     return Call({})
+
+
+def _list_own(holder: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement that stand in none of its blocks."""
+    for name, value in ast.iter_fields(holder):
+        for one in value if isinstance(value, list) else [value]:
+            if name not in BLOCKS and isinstance(one, ast.AST):
+                yield from ast.walk(one)
 
 
 def _list_gone(was: Function, now: Function | None) -> tuple[ast.AST, ...]:
