@@ -52,11 +52,13 @@ def weigh_winner(
     if attempt.candidate.lacks is None or not helped:
         return attempt
     (found,) = rank_fixes(cluster, session, ledger, [attempt])
-    rated, missing = attempt.candidate.confidence, found.lacks or ()
-    lacks, doubts = (*attempt.candidate.lacks, *missing), found.doubts
-    if rated is not None and rated.level is ConfidenceLevel.HIGH:
-        lacks, doubts = attempt.candidate.lacks, (*doubts, *missing)
-    lacks = tuple(dict.fromkeys(lacks))
+    rated, lacks, doubts = attempt.candidate.confidence, attempt.candidate.lacks, found.lacks or ()
+    if rated is None:
+        lacks, doubts = (*lacks, *doubts), ()
+    elif rated.level is not ConfidenceLevel.HIGH:
+        # Where it was found it was called the repair, for a draft.
+        doubts = (rated.ground, *doubts)
+    lacks, doubts = tuple(dict.fromkeys(lacks)), (*found.doubts, *doubts)
     found = replace(found, lacks=lacks, doubts=doubts, rival=None, confidence=rated)
     ledger.weigh([found])
     return found

@@ -62,8 +62,6 @@ class Replay:
             sure = [rated[change] for change in edits if change in rated]
             least = min(sure, key=lambda one: one.p) if len(sure) == len(edits) else None
             lacks = tuple(why for change in edits for why in weak.get(change, ()))
-            if least is not None and least.level is not ConfidenceLevel.HIGH:
-                lacks = (*lacks, least.ground)
             yield Candidate(edits, maker, "bundle", "found in another run",
                             lacks=None if by_models else lacks,
                             undoes=undone.get(edits), confidence=least)  # fmt: skip
