@@ -155,7 +155,7 @@ def recompute(
     rated = patch.confidence
     change = change_identity.identify(base.sha, edits, blobs, patch.fixed, project)
     if rated is not None:
-        rating = Rating(level=rated.level, p=rated.p, ground=rated.ground)
+        rating = Rating(level=rated.level, p=rated.p, ground=rated.ground[:1_000])
         change = change.model_copy(update={"confidence": rating})
     shown = Shown(
         "".join(diff for _, diff in changed),

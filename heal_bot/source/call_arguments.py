@@ -22,7 +22,13 @@ from heal_bot.source.extracted_functions import (
     list_body,
     read_arguments,
 )
-from heal_bot.source.lost_code import UNREADABLE, list_functions, list_known, name_callee
+from heal_bot.source.lost_code import (
+    UNREADABLE,
+    append_argument,
+    list_functions,
+    list_known,
+    name_callee,
+)
 from heal_bot.source.parsed_version import BLOCKS, Version
 from heal_bot.source.tree_diff import Part
 
@@ -79,7 +85,7 @@ def _find_meant(function: Function, pairs: Iterable[tuple[ast.AST, ast.AST]]) ->
 def _unify(old: object, new: object, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
     """The former expressions in the places of parameters, as far as the rest is the same."""
     if isinstance(new, ast.Name) and isinstance(new.ctx, ast.Load) and new.id in names:
-        if isinstance(old, ast.expr):
+        if isinstance(old, ast.expr) and not isinstance(old, ast.Slice | ast.Starred):
             yield new.id, old
     elif isinstance(old, list) and isinstance(new, list):
         if len(old) == len(new):
@@ -105,9 +111,7 @@ def _complete(
             if ast.unparse(given[name]) != text and words <= known:
                 yield Part(*version.span(given[name]), text.encode(), (), atomic=True)
         else:
-            end = version.span(call)[1] - 1
-            comma = "" if version.data[:end].rstrip().endswith((b",", b"(")) else ", "
-            yield Part(end, end, f"{comma}{name}={text}".encode(), (), atomic=True)
+            yield append_argument(version, call, f"{name}={text}")
 
 
 def _adapt_copies(
@@ -117,6 +121,16 @@ def _adapt_copies(
     for call in calls:
         for name, value in read_arguments(function, call).items():
             if isinstance(value, ast.Constant):
-                for node in ast.walk(function):
-                    if isinstance(node, ast.Constant) and ast.dump(node) == ast.dump(value):
+                for node in _list_literals(function):
+                    if ast.dump(node) == ast.dump(value):
                         yield Part(*version.span(node), name.encode(), (), atomic=True)
+
+
+def _list_literals(node: ast.AST) -> Iterator[ast.Constant]:
+    """The literals of code, but for texts that say something and what is told apart by them."""
+    if isinstance(node, ast.Constant):
+        yield node
+    elif not isinstance(node, ast.JoinedStr | ast.pattern):
+        for inner in ast.iter_child_nodes(node):
+            if not (isinstance(node, ast.Expr) and isinstance(inner, ast.Constant)):
+                yield from _list_literals(inner)

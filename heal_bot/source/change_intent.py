@@ -145,12 +145,13 @@ def is_one_statement(edits: Sequence[Edit]) -> bool:
 
 
 def only_adds(edits: Sequence[Edit]) -> bool:
-    """Whether edits take nothing away of what stands in code."""
+    """Whether edits take nothing away of what stands in code; False where they leave no code."""
     code = [one for one in edits if one.target.kind != line_targets.KIND]
-    found = (
-        tag for one in code for tag, *_ in _compare_statements(one.target.source, one.new_source)
-    )
-    return {*found} <= {"equal", "insert"}
+    try:
+        found = [_compare_statements(one.target.source, one.new_source) for one in code]
+    except guard.SourceRejected:
+        return False
+    return {tag for codes in found for tag, *_ in codes} <= {"equal", "insert"}
 
 
 def _is_addition(one: Edit) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from heal_bot.source import functions
 from heal_bot.source.definitions import Function
 from heal_bot.source.lost_code import (
     UNREADABLE,
@@ -28,7 +29,8 @@ from heal_bot.source.tree_diff import Part, compare_versions, name_statement
 
 _HEAD = re.compile(rb"\s*(?:@|(?:async\s+)?def\b|class\b)")
 _RETURNS = re.compile(r"^return\b", re.MULTILINE)
-_VARIABLE = re.compile(r"(?<=Name\(id=')\w+")
+# A variable in the dump of a tree, but for one that is called.
+_VARIABLE = re.compile(r"(?<=Name\(id=')(?<!func=Name\(id=')\w+")
 # How much of a new function has to stand in the former code, and of how many functions one is told.
 _MUCH = 0.4
 _HOLE = "\0"
@@ -148,7 +150,9 @@ def read_arguments(function: Function, call: ast.Call) -> dict[str, ast.expr]:
     """What a call gives for the parameters of a function."""
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     bound = isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"])
-    given = dict(zip(names[bound:], call.args, strict=False))
+    # Called by the class, a method is given its object like anything else.
+    names = names[bound:] if len(call.args) < len(names) else names
+    given = dict(zip(names, call.args, strict=False))
     return given | {one.arg: one.value for one in call.keywords if one.arg}
 
 
@@ -174,16 +178,23 @@ def _write_former(one: Holder, extraction: Extraction) -> str:
     text = _write(Version.of(old.file.before), block, call)
     if text is None:
         return ""
-    indent = now.data[where[0] : now.span(body[0])[0]].decode()
-    first = now.starts[function.lineno - 1]
-    head, rest = now.data[first : where[0]].decode(), now.data[slice(*where)].decode()
-    was, new = (textwrap.dedent(head + part) for part in (textwrap.indent(text, indent), rest))
+    start = now.starts[function.lineno - 1]
+    heads, rest = (_decode(now.data[slice(*at)]) for at in ((start, where[0]), where))
+    moved = textwrap.indent(text, functions.find_indentation(rest))
+    was, new = (textwrap.dedent(heads + part) for part in (moved, rest))
     named, _ = follow_renames(one.file.path, was, new)
-    source = textwrap.indent(named, " " * function.col_offset).encode()
+    source = textwrap.indent(named, functions.find_indentation(heads)).encode()
+    source = source.replace(b"\n", b"\r\n") if b"\r\n" in now.data else source
     # What the extraction itself had to add stays.
     last = now.lines(body[-1:]) if isinstance(body[-1], ast.Return) else None
     tail = now.data[slice(*last)] if last and not _RETURNS.search(text) else b""
-    return (now.data[:first] + source + tail + now.data[where[1] :]).decode()
+    return (now.data[:start] + source + tail + now.data[where[1] :]).decode()
+
+
+def _decode(data: bytes) -> str:
+    """Whole lines that end as Python's own do, the last one too."""
+    text = data.decode().replace("\r\n", "\n")
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _find_call(function: Function, callers: Iterable[Function]) -> Call:
@@ -265,7 +276,10 @@ def _flatten(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _name(node: ast.AST, call: Call | None = None) -> str:
-    """A statement without its blocks and the names of variables, parameters in their places."""
+    """A statement without its blocks and the names of variables, parameters in their places.
+
+    What is called keeps its name.
+    """
     kind = type(node).__name__
     if isinstance(node, ast.Assign | ast.Return) and node.value:
         # What is stored there may be returned here.
@@ -273,9 +287,9 @@ def _name(node: ast.AST, call: Call | None = None) -> str:
     fields = (_dump(getattr(node, name)) for name in node._fields if name not in BLOCKS)
     text = f"{kind} {' '.join(fields)}"
     # A variable is without its name on both sides.
-    given = (dump for dump in call.parameters if not dump.startswith("Name(")) if call else ()
-    for dump in given:
-        text = text.replace(dump, ast.dump(ast.Name("", ast.Load())))
+    given = call.parameters.items() if call else ()
+    for dump, name in (one for one in given if not one[0].startswith("Name(")):
+        text = text.replace(dump, ast.dump(ast.Name(name, ast.Load())))
     return _VARIABLE.sub("", text)
 
 
@@ -291,7 +305,7 @@ def _write(version: Version, block: Sequence[ast.stmt], call: Call) -> str | Non
     if where is None:
         return None
     data = version.data[slice(*where)]
-    alone = ast.dump(parse_code(textwrap.dedent(data.decode())))
+    alone = ast.dump(parse_code(textwrap.dedent(_decode(data))))
     # A text of several lines would be another one at another depth.
     if alone != ast.dump(ast.Module([*block], [])):
         return None
@@ -300,7 +314,7 @@ def _write(version: Version, block: Sequence[ast.stmt], call: Call) -> str | Non
     swaps = [*ends, *(s for s in named if not any(a <= s[0] < b for a, b, _ in ends))]
     for first, end, text in sorted(swaps, reverse=True):
         data = data[: first - where[0]] + text + data[end - where[0] :]
-    return textwrap.dedent(data.decode())
+    return textwrap.dedent(_decode(data))
 
 
 def _list_swaps(
@@ -308,8 +322,8 @@ def _list_swaps(
 ) -> Iterator[tuple[int, int, bytes]]:
     """Where parameters stand for what is given for them."""
     for node in nodes:
-        # Places in f-strings are told by newer Pythons only.
-        if isinstance(node, ast.JoinedStr):
+        # Places in f-strings are told by newer Pythons only; what has names of its own keeps them.
+        if isinstance(node, ast.JoinedStr | ast.Lambda | ast.comprehension | Function):
             continue
         name = call.parameters.get(ast.dump(node))
         if name is not None and name != getattr(node, "id", ""):
@@ -322,9 +336,8 @@ def _list_returns(
     version: Version, block: Sequence[ast.stmt], call: Call
 ) -> Iterator[tuple[int, int, bytes]]:
     """Where former code ends with what stands around the call of the function now."""
-    inner = (node for one in block for node in ast.walk(one))
     ends = {id(one) for one in _list_last(block)}
-    for node in inner:
+    for node in itertools.chain.from_iterable(map(_flatten, block)):
         if not (isinstance(node, ast.Return) or id(node) in ends):
             continue
         if (result := call.find_result(node)) is not None:
@@ -335,8 +348,11 @@ def _list_returns(
 
 def _list_last(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that a block may end with."""
-    yield block[-1]
-    for name in BLOCKS:
-        inner = getattr(block[-1], name, [])
-        for body in [one.body for one in inner] if name == "handlers" else [inner] if inner else []:
-            yield from _list_last(body)
+    last = block[-1]
+    yield last
+    if isinstance(last, ast.If | ast.With | ast.AsyncWith | ast.Try):
+        whole = getattr(last, "orelse", []) if isinstance(last, ast.Try) else []
+        caught = (one.body for one in getattr(last, "handlers", []))
+        for body in (whole or last.body, getattr(last, "orelse", []), *caught):
+            if body:
+                yield from _list_last(body)

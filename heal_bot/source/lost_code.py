@@ -307,9 +307,14 @@ def _complete_call(former: _Found, one: _Found) -> Part | None:
     known = _is_known(f"print({text})", one.known)
     if not more or alone or not known or not name_callee(node):
         return None
-    end = one.version.span(node)[1] - 1
-    comma = "" if one.version.data[:end].rstrip().endswith((b",", b"(")) else ", "
-    return Part(end, end, f"{comma}{text}".encode(), (), atomic=True)
+    return append_argument(one.version, node, text)
+
+
+def append_argument(version: Version, call: ast.Call, text: str) -> Part:
+    """One more argument behind the last one of a call."""
+    given = [version.span(one)[1] for one in (*call.args, *call.keywords)]
+    end = max(given, default=version.span(call)[1] - 1)
+    return Part(end, end, f"{', ' if given else ''}{text}".encode(), (), atomic=True)
 
 
 def _wrap_again(old: _Side, new: _Side) -> Iterator[tuple[str, Part]]:

@@ -43,9 +43,11 @@ _RUNNERS = frozenset(["Makefile", "justfile", "noxfile.py", "tox.ini", "Jenkinsf
 _SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?[\w-]+(?:/[\w.-]+)*\.py\b")
 _HOOKS = frozenset(["path", "script", "setup-script", "custom-hook"])
 _PLUGIN_OPTION = re.compile(r"(?<![\w-])-p[\s=,\"']*([A-Za-z_][\w.]*)")
-# What stands before an option of pytest: a command, the name of a setting, or more options.
-_PYTEST = re.compile(r"test|arg|opt|flag", re.IGNORECASE)
-_COMMAND = re.compile(r"(?<![\w-])[A-Za-z]\w+")
+# Commands whose own `-p` is something else, where they begin a line.
+_OTHER_COMMAND = re.compile(
+    r"^\W*(?:[\w.]+\s*[:=(]\s*)*[\"']?(?:python[\d.]*\s+-m\s+)?"
+    r"(?:cp|docker|install|mkdir|mypy|patch|podman|scp|ssh|tar)\b"
+)
 
 
 def is_test(path: str, collected: Iterable[str] = ()) -> bool:
@@ -179,7 +181,7 @@ def _list_loaded(text: str) -> Iterator[str]:
     """The modules that pytest is told to load; `-p` of another command is something else."""
     for option in _PLUGIN_OPTION.finditer(text):
         before = text[text.rfind("\n", 0, option.start()) + 1 : option.start()]
-        if _PYTEST.search(before) or not _COMMAND.search(before):
+        if not _OTHER_COMMAND.match(before) or "test" in before:
             yield option[1]
 
 

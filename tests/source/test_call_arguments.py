@@ -116,3 +116,42 @@ def test_what_changed_since_is_left_alone() -> None:
             "path, default, errors=(KeyError, IndexError))\n\n\ndef get_lax",
         )
     ]
+
+
+def test_an_argument_comes_behind_the_last_one_whatever_follows_that() -> None:
+    call = "_dig(\n        box, path, default,  # as it was\n    )"
+    slip = AFTER.replace("_dig(box, path, default{more})", call)
+    whole = slip.replace("default,  #", "default, errors=(KeyError, TypeError),  #")
+    assert whole in _correct(BEFORE, slip)
+
+
+def test_a_method_that_is_called_by_its_class_gets_its_object_first() -> None:
+    before = """
+class Box:
+    def put(self, one):
+        self.log(one)
+        self.items.append(6)
+        return one
+"""
+    after = """
+class Box:
+    def put(self, one):
+        return Box._put(self, one, 5)
+
+    def _put(self, thing, mark):
+        self.log(thing)
+        self.items.append(mark)
+        return thing
+"""
+    assert _correct(before, after) == [after.replace("one, 5", "one, 6")]
+
+
+@pytest.mark.parametrize(
+    "body", ['    """-"""\n    return f"{one}-"\n',
+             "    match one:\n        case '-':\n            return 1\n    return 2\n"],
+    ids=["a text that says something", "a pattern"],
+)  # fmt: skip
+def test_a_literal_that_is_no_value_stays(body: str) -> None:
+    before = "def show(one):\n    return one\n"
+    after = f"def show(one):\n    return _show(one, '-')\n\n\ndef _show(one, mark):\n{body}"
+    assert _correct(before, after) == []

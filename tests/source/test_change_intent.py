@@ -6,7 +6,7 @@ import pytest
 
 from heal_bot.core.model import ChangedFile, Edit, Regression
 from heal_bot.source import functions
-from heal_bot.source.change_intent import find_told
+from heal_bot.source.change_intent import find_told, only_adds
 
 ROLES = 'ROLES = {"guest": Can.READ | Can.COMMENT, "member": Can.READ | Can.COMMENT}\n'
 READ_ALONE = 'ROLES = {"guest": Can.READ, "member": Can.READ | Can.COMMENT}\n'
@@ -49,3 +49,11 @@ def test_a_number_is_told_of_in_words_too(old: str, new: str, changelog: str, va
 def test_a_constant_that_the_title_names_is_a_value(title: str, named: bool) -> None:
     said = "the commit's title names `comment`"
     assert _find(ROLES, READ_ALONE, title) == (said if named else "")
+
+
+@pytest.mark.parametrize(
+    ("more", "adds"), [("    log(x)\n", True), ("    log(\n", False)], ids=["code", "no code"]
+)
+def test_what_leaves_no_code_adds_nothing(more: str, adds: bool) -> None:
+    (target,) = functions.index_targets("m.py", "def go(x):\n    check(x)\n")
+    assert only_adds((Edit(target, target.source + more),)) is adds

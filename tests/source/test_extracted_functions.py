@@ -104,3 +104,71 @@ def test_nothing_is_compared_with_code_that_is_other_than_it() -> None:
 @pytest.mark.parametrize("text", ["def broken(:\n", "", "def f(): return 1\n"])
 def test_files_without_former_functions_have_nothing_to_put_back(text: str) -> None:
     assert _restore(text, CALLED + BODY[1:]) == []
+
+
+STORE = """
+def store(x):
+    log(x)
+    check(x)
+    save(x)
+    return x
+"""
+STORED = """
+def store(x):
+    return _store(x)
+
+
+def _store(x):
+    log(x)
+    save(x)
+    return x
+"""
+
+
+def test_statements_that_call_other_functions_are_not_the_same() -> None:
+    assert _restore(STORE, STORED) == [STORED.replace("    save", "    check(x)\n    save")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("    ", "\t"), ("\n", "\r\n"), ("    return x\n", "    return x"), ("x", "größe")],
+    ids=["tabs", "line ends", "no end of the last line", "other letters"],
+)
+def test_it_comes_back_in_whatever_layout(old: str, new: str) -> None:
+    before, after = (text.replace(old, new) for text in (STORE, STORED))
+    lost = "    check(x)\n    save".replace(old, new)
+    assert _restore(before, after) == [after.replace("    save".replace(old, new), lost)]
+
+
+def test_the_body_of_a_loop_returns_nothing_that_it_did_not_return() -> None:
+    before = """
+def last(items):
+    value = 0
+    for one in items:
+        value = parse(one)
+    print(value)
+    return value
+"""
+    after = """
+def last(items):
+    value = _last(items)
+    print(value)
+    return value
+
+
+def _last(items):
+    value = 0
+    for one in items:
+        value = parse(one)
+    return 0
+"""
+    assert not any("return parse" in text for text in _restore(before, after))
+
+
+def test_a_name_of_its_own_stays_in_a_lambda() -> None:
+    before = STORE.replace("check(x)", "check(sorted(x, key=lambda x: x.n))").replace("x", "x")
+    slip = STORED.replace("_store(x):", "_store(xs):").replace(
+        "    log(x)\n    save(x)\n    return x", "    log(xs)\n    save(xs)\n    return xs"
+    )
+    lost = "    check(sorted(xs, key=lambda x: x.n))\n"
+    assert slip.replace("    save", f"{lost}    save") in _restore(before, slip)

@@ -150,7 +150,7 @@ def test_what_was_only_written_otherwise_is_not_added(before: str, now: str) -> 
          "def a(b, k):\n\tif k:\n\t\tb.go()\n\t\tb.run(k)\n"),
         ("def a(b, k):\n    run(b)\n    return run(b, k=k)\n",
          "def a(b, k):\n    run(b)\n    return [run(\n        b,\n    )]\n",
-         "def a(b, k):\n    run(b)\n    return [run(\n        b,\n    k=k)]\n"),
+         "def a(b, k):\n    run(b)\n    return [run(\n        b, k=k,\n    )]\n"),
         ("def a(b, k):\n    b.go(k)\n    return b.run(k)\n", "def a(b, k):\n    b.run(k)",
          "def a(b, k):\n    b.run(k)\n    b.go(k)\n"),
         ("def a(b, k):\n    if (b.x is k\n     and k.y):\n        return b.go(k)\n    return k\n",

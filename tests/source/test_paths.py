@@ -65,9 +65,16 @@ def test_plugins_and_own_build_backends_are_found(tree) -> None:
         ("addopts =\n    -q\n    -p shop\n", True),
         ("addopts = ['-q', '-p', 'shop']\n", True),
         ("setenv = OPTIONS=-p shop\n", True),
+        ("addopts =\n    -n auto -p shop\n", True),
+        ("addopts =\n    --cov mypy -p shop\n", True),
+        ("    $(PY) -p shop\n", True),
+        ("    pytest --cov \\\n      --cov-report xml -p shop\n", True),
+        ("session.run('mypy', '-p', 'shop')\n", False),
+        ("session.run('pytest', '-p', 'shop')\n", True),
         ("commands =\n    python -m mypy -p shop --non-interactive\n", False),
         ("commands = mkdir -p shop\n", False),
         ("deps = types-p shop\n", False),
+        ("      - run: mkdir -p shop\n", False),
     ],
 )
 def test_an_option_of_another_command_names_no_plugin(tree, text: str, loaded: bool) -> None:

@@ -55,7 +55,7 @@ def weigh_winner(
     rated, lacks, doubts = attempt.candidate.confidence, attempt.candidate.lacks, found.lacks or ()
     if rated is None:
         lacks, doubts = (*lacks, *doubts), ()
-    elif rated.level is not ConfidenceLevel.HIGH:
+    elif rated.level is not ConfidenceLevel.HIGH or rated.p < ledger.min_confidence:
         # Where it was found it was called the repair, for a draft.
         doubts = (rated.ground, *doubts)
     lacks, doubts = tuple(dict.fromkeys(lacks)), (*found.doubts, *doubts)

@@ -46,7 +46,8 @@ class Replay:
                 makers.update(_makers(record, record.patch, edits))
                 if told := record.patch.confidence:
                     known = Confidence(ConfidenceLevel(told.level), told.p, told.ground)
-                    rated.update(dict.fromkeys(edits, known))
+                    rated |= {change: min(rated.get(change, known), known, key=_rank)
+                              for change in edits}  # fmt: skip
         strong = {change for edits in found for change in edits}
         weak: dict[Edit, tuple[str, ...]] = {}
         for other in (record.suggestion for record in self.records):
@@ -60,7 +61,7 @@ class Replay:
             by_models = all(change in makers for change in edits)
             maker = makers[edits[0]] if by_models else self.name
             sure = [rated[change] for change in edits if change in rated]
-            least = min(sure, key=lambda one: one.p) if len(sure) == len(edits) else None
+            least = min(sure, key=_rank) if len(sure) == len(edits) else None
             lacks = tuple(why for change in edits for why in weak.get(change, ()))
             yield Candidate(edits, maker, "bundle", "found in another run",
                             lacks=None if by_models else lacks,
@@ -93,6 +94,11 @@ class Replay:
                 self.notes.append(note)
             return ()
         return tuple(edits)
+
+
+def _rank(one: Confidence) -> tuple[int, float]:
+    """The least sure rating first."""
+    return [*reversed(ConfidenceLevel)].index(one.level), one.p
 
 
 def _undoes(record: OutcomeRecord, edits: Sequence[Edit], brief: Brief) -> str | None:
