@@ -47,6 +47,9 @@ class Folder:
     def changed_lines(self) -> dict[str, frozenset[int]]:
         return {}
 
+    def blamed(self, path: str, line: int) -> tuple[str, str]:
+        return "", ""
+
     def candidate(self, qualname: str, source: str, *imports: str, path: str = "m.py") -> Candidate:
         """Replace one target by new source."""
         targets = functions.index_targets(path, (self.root / path).read_text())

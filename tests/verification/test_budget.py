@@ -20,19 +20,22 @@ REPORT = """<testsuite name="pytest" tests="4" failures="2" time="900">
 def test_the_impacted_tests_run_and_the_missing_check_is_named(
     tmp_path: Path, planted: Callable, heal_bot: Callable
 ) -> None:
-    repo = planted(tmp_path / "repo")
-    (tmp_path / "junit.xml").write_text(REPORT)
+    more = "".join(f"\n\ndef test_{n}():\n    assert total({n}, 1) == {n + 1}\n" for n in range(3))
+    repo = planted(tmp_path / "repo", {"test_more.py": f"from prices import total\n{more}"})
+    case = '<testcase classname="test_more" name="test_{}"><failure message="assert 0"/></testcase>'
+    cases = "".join(map(case.format, range(3)))
+    report = REPORT.replace('tests="4" failures="2"', 'tests="7" failures="5"')
+    (tmp_path / "junit.xml").write_text(report.replace("</testsuite>", f"{cases}</testsuite>"))
     done = heal_bot(
         tmp_path, "heal", "--repo", repo, "--junit", tmp_path / "junit.xml",
         "--python", sys.executable, "--proposers", "rules", "--out", "out", "--max-minutes", 10,
-        "--min-confidence", 0.75,
     )  # fmt: skip
     assert done.stdout.startswith("plan: the test suite takes 900.0 s"), done.stdout + done.stderr
     outcome = json.loads((tmp_path / "out" / "outcome.json").read_text())
     certificate = outcome["certificate"]
     assert outcome["status"] == "healed"
     assert certificate["full_suite"]["complete"] is False
-    assert certificate["full_suite"]["passed"] == 2
+    assert certificate["full_suite"]["passed"] == 5
     assert any(
         "let the repository's own CI run the whole suite" in d for d in certificate["doubts"]
     )
