@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from heal_bot.source.bound_names import find_symbols
 from heal_bot.source.definitions import Function
@@ -46,11 +47,15 @@ def correct_arguments(extraction: Extraction) -> Iterator[tuple[str, Part]]:
                 found = [*_list_calls(function, here)]
                 calls += found
                 gone = extraction.gone.get((caller.file.path, caller.name), ())
+                version = Version.of(caller.file.now)
+                known = (
+                    list_known(version.tree) | find_symbols(ast.unparse(here)) if found else set()
+                )
                 for call in found:
                     pairs = align(gone, list_body(function), Call.of(function, call))
                     meant = _find_meant(function, ((old, new) for old, new, _ in pairs))
-                    version = Version.of(caller.file.now)
-                    for part in _complete(version, here, function, call, meant):
+                    given = read_arguments(function, call)
+                    for part in _complete(version, call, given, meant, known):
                         yield caller.file.path, part
             if now := _find_now(one):
                 for part in _adapt_copies(Version.of(one.file.now), now, calls):
@@ -98,11 +103,13 @@ def _unify(old: object, new: object, names: set[str]) -> Iterator[tuple[str, ast
 
 
 def _complete(
-    version: Version, caller: Function, function: Function, call: ast.Call, meant: Mapping[str, str]
+    version: Version,
+    call: ast.Call,
+    given: Mapping[str, ast.expr],
+    meant: Mapping[str, str],
+    known: Set[str],
 ) -> Iterator[Part]:
     """A call with each argument as it is meant, where that is another one than it gives."""
-    given = read_arguments(function, call)
-    known = list_known(version.tree) | find_symbols(ast.unparse(caller))
     for name, text in meant.items():
         words = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
         if name in {"self", "cls"}:
@@ -118,12 +125,12 @@ def _adapt_copies(
     version: Version, function: Function, calls: Sequence[ast.Call]
 ) -> Iterator[Part]:
     """The parameters in the places of literals that some call gives for them."""
-    for call in calls:
-        for name, value in read_arguments(function, call).items():
-            if isinstance(value, ast.Constant):
-                for node in _list_literals(function):
-                    if ast.dump(node) == ast.dump(value):
-                        yield Part(*version.span(node), name.encode(), (), atomic=True)
+    given = itertools.chain.from_iterable(read_arguments(function, c).items() for c in calls)
+    names = {(ast.dump(value), name) for name, value in given if isinstance(value, ast.Constant)}
+    for node in _list_literals(function) if names else ():
+        for dump, name in sorted(names):
+            if ast.dump(node) == dump:
+                yield Part(*version.span(node), name.encode(), (), atomic=True)
 
 
 def _list_literals(node: ast.AST) -> Iterator[ast.Constant]:
