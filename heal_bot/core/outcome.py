@@ -174,7 +174,7 @@ class ConfidenceRecord(Record):
 
     level: Literal["high", "medium", "low"]
     p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    ground: Text
+    ground: Sentence
 
 
 class PatchRecord(Record):

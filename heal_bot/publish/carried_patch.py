@@ -8,7 +8,7 @@ from typing import Any
 from heal_bot.core import VERSION
 from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, HealRequest
-from heal_bot.core.outcome import SCHEMA, FileRecord, OutcomeRecord
+from heal_bot.core.outcome import SCHEMA, ConfidenceRecord, FileRecord, OutcomeRecord
 from heal_bot.ports.code_host import Forge
 from heal_bot.publish import change_identity
 from heal_bot.report.proposed_change import ProposedChange
@@ -34,8 +34,8 @@ def carry_proposal(
         if after is None:
             return None
         files.append(FileRecord(path=changed.path, base_blob=blob, content=after))
-    rated = proposal.confidence.model_dump() if proposal.confidence else None
-    said = "it is proposed"
+    told = proposal.confidence
+    said, rated = "it is proposed", ConfidenceRecord(**told.model_dump()) if told else None
     return _interrupted(said, request, fingerprint, files, names, rated) if files else None
 
 
@@ -57,8 +57,8 @@ def carry_record(
                 return None
             after = carried
         files.append(FileRecord(path=file.path, base_blob=blob, content=after))
-    rated = record.patch.confidence.model_dump() if record.patch.confidence else None
-    return _interrupted("the branch moved", request, record.fingerprint, files, names, rated)
+    said, rated = "the branch moved", record.patch.confidence
+    return _interrupted(said, request, record.fingerprint, files, names, rated)
 
 
 def _moved(
@@ -97,7 +97,7 @@ def _interrupted(
     fingerprint: str,
     files: Sequence[FileRecord],
     names: Iterable[tuple[str, str]],
-    confidence: dict[str, Any] | None,
+    confidence: ConfidenceRecord | None,
 ) -> OutcomeRecord:
     patch: dict[str, Any] = {
         "base_sha": request.base_sha,

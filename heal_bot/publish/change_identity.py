@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Edit, Target
 from heal_bot.junit.failure_signature import shorten
 from heal_bot.ports.code_host import Forge
 from heal_bot.repair.search.attempt_history import digest, normalise_source
-from heal_bot.report.proposed_change import MOST_TESTS, FileChange, Place, ProposedChange
+from heal_bot.report.proposed_change import MOST_TESTS, FileChange, Place, ProposedChange, Rating
 from heal_bot.source import functions, guard, line_targets
+
+if TYPE_CHECKING:
+    from heal_bot.core.outcome import PatchRecord
 
 _COMPARED = 50
 
 
 def identify(
-    sha: str, edits: Sequence[Edit], files: Iterable[FileChange], fixed: Iterable[str], project: str
+    sha: str, edits: Sequence[Edit], files: Iterable[FileChange], patch: PatchRecord, project: str
 ) -> ProposedChange:
-    """Edits of commit `sha` as they are known again; `fixed` are tests of the project."""
+    """The edits of a patch, of commit `sha`, as they are known again."""
+    rated = patch.confidence
     return ProposedChange(
         sha=sha,
         change=name_change(edits),
         parts=name_parts(edits)[:50],
-        fixed=name_tests(fixed, project),
+        fixed=name_tests(patch.fixed, project),
         files=tuple(files)[:20],
         places=place_edits(edits)[:50],
+        confidence=Rating(**rated.model_dump()) if rated else None,
     )
 
 

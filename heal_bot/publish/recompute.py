@@ -14,7 +14,7 @@ from heal_bot.core.outcome import FileRecord, OutcomeRecord, PatchRecord, Regres
 from heal_bot.ports.code_host import Forge, ForgeCommit, ForgeFile, is_branch
 from heal_bot.publish import change_identity
 from heal_bot.report import pull_request_body
-from heal_bot.report.proposed_change import FileChange, Rating, Shown, digest_patch
+from heal_bot.report.proposed_change import FileChange, Shown, digest_patch
 from heal_bot.source import edit, edit_recovery, functions, guard, patch_policy, reversal_check
 from heal_bot.source.edit import blob_id
 
@@ -152,11 +152,6 @@ def recompute(
         FileChange(path=f.path, before=f.base_blob, after=now.blob)
         for f, now in zip(patch.files, new, strict=True)
     )
-    rated = patch.confidence
-    change = change_identity.identify(base.sha, edits, blobs, patch.fixed, project)
-    if rated is not None:
-        rating = Rating(level=rated.level, p=rated.p, ground=rated.ground[:1_000])
-        change = change.model_copy(update={"confidence": rating})
     shown = Shown(
         "".join(diff for _, diff in changed),
         tuple(dict.fromkeys(f"{e.target.path}::{e.target.qualname}" for e in edits)),
@@ -164,7 +159,7 @@ def recompute(
         digest_patch(files),
         (moved,) if moved else (),
         claimed,
-        change=change,
+        change=change_identity.identify(base.sha, edits, blobs, patch, project),
         run_url=f"{forge.page}/actions/runs/{request.run_id}" if request.run_id else "",
         commands=() if foreign else pull_request_body.ASK,
     )

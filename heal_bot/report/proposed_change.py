@@ -46,11 +46,11 @@ class FileChange(Closed):
 
 
 class Rating(Closed):
-    """How likely a change was rated to be right, and how often what is rated so was."""
+    """What `ConfidenceRecord` says of a patch, read without the rest of that schema."""
 
     level: Literal["high", "medium", "low"]
     p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    ground: Annotated[str, StringConstraints(max_length=1_000)]
+    ground: Name
 
 
 class ProposedChange(Closed):

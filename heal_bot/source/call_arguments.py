@@ -38,28 +38,30 @@ def correct_arguments(extraction: Extraction) -> Iterator[tuple[str, Part]]:
     """The parts by their paths: of calls of new functions, and of what these have copied."""
     for one in extraction.brought:
         with contextlib.suppress(*UNREADABLE):
-            function, calls = one.node, list[ast.Call]()
+            calls: list[ast.Call] = []
             for caller in extraction.callers:
                 called = extraction.called[caller.file.path, caller.name]
-                here = _find_now(caller) if function.name in called else None
-                if here is None:
-                    continue
-                found = [*_list_calls(function, here)]
-                calls += found
-                gone = extraction.gone.get((caller.file.path, caller.name), ())
-                version = Version.of(caller.file.now)
-                known = (
-                    list_known(version.tree) | find_symbols(ast.unparse(here)) if found else set()
-                )
-                for call in found:
-                    pairs = align(gone, list_body(function), Call.of(function, call))
-                    meant = _find_meant(function, ((old, new) for old, new, _ in pairs))
-                    given = read_arguments(function, call)
-                    for part in _complete(version, call, given, meant, known):
-                        yield caller.file.path, part
+                here = _find_now(caller) if one.node.name in called else None
+                if here is not None:
+                    calls += _list_calls(one.node, here)
+                    parts = _correct_calls(one.node, caller, here, extraction)
+                    yield from ((caller.file.path, part) for part in parts)
             if now := _find_now(one):
-                for part in _adapt_copies(Version.of(one.file.now), now, calls):
-                    yield one.file.path, part
+                parts = _adapt_copies(Version.of(one.file.now), now, calls)
+                yield from ((one.file.path, part) for part in parts)
+
+
+def _correct_calls(
+    function: Function, caller: Holder, here: Function, extraction: Extraction
+) -> Iterator[Part]:
+    """The calls of a function in a caller, each with what the former code of that had."""
+    version, gone = Version.of(caller.file.now), extraction.gone
+    known = list_known(version.tree) | find_symbols(ast.unparse(here))
+    for call in _list_calls(function, here):
+        former = gone.get((caller.file.path, caller.name), ())
+        pairs = align(former, list_body(function), Call.of(function, call))
+        meant = _find_meant(function, ((old, new) for old, new, _ in pairs))
+        yield from _complete(version, call, read_arguments(function, call), meant, known)
 
 
 def _find_now(one: Holder) -> Function | None:

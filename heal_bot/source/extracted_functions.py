@@ -22,6 +22,7 @@ from heal_bot.source.lost_code import (
     FileVersions,
     list_functions,
     name_callee,
+    select_changed,
 )
 from heal_bot.source.parsed_version import BLOCKS, Version, parse_code
 from heal_bot.source.renamed_variables import follow_renames
@@ -106,14 +107,14 @@ def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
         with contextlib.suppress(*UNREADABLE):
             trees = (Version.of(text).tree for text in (one.before, one.after))
             was, left = (list_functions(tree, local=True) for tree in trees)
-            changed = [n for n in was if n not in left or not _same(was[n], left[n])]
+            changed = select_changed(was, left)
             kept = [Holder(one, n, left[n]) for n in changed if n in left]
             new = [Holder(one, name, left[name]) for name in left if name not in was]
             # A function may have the name of another one that is gone into it.
             brought += [*new, *kept] if len(kept) < len(changed) else new
             callers += [*new, *kept]
-            former += (Holder(one, name, was[name]) for name in changed)
-            gone |= {(one.path, n): _list_gone(was[n], left.get(n)) for n in changed}
+            former += (Holder(one, name, node) for name, node in changed.items())
+            gone |= {(one.path, n): _list_gone(f, left.get(n)) for n, f in changed.items()}
     called = {
         (one.file.path, one.name): frozenset(
             name_callee(node) for node in ast.walk(one.node) if isinstance(node, ast.Call)
@@ -123,9 +124,9 @@ def read_extraction(changes: Iterable[FileVersions]) -> Extraction:
     return Extraction(tuple(brought[:_MOST]), tuple(callers), tuple(former), gone, called)
 
 
-def find_sources(changes: Iterable[FileVersions]) -> tuple[FileVersions, ...]:
+def find_sources(extraction: Extraction) -> tuple[FileVersions, ...]:
     """A file for each new function, where that has its former code before; the others have none."""
-    found, extraction = [], read_extraction(changes)
+    found = []
     for one in extraction.brought if extraction.former else ():
         with contextlib.suppress(*UNREADABLE):
             if text := _write_former(one, extraction):
@@ -140,10 +141,6 @@ def compare_extracted(sources: Iterable[FileVersions]) -> Iterator[tuple[str, Pa
         for part in compare_versions(one.before, one.after, one.now):
             found = (p for p in part.walk() if p.start >= 0 and not _HEAD.match(p.before))
             yield from ((one.path, inner) for inner in found)
-
-
-def _same(one: ast.AST, other: ast.AST) -> bool:
-    return ast.dump(one) == ast.dump(other)
 
 
 def read_arguments(function: Function, call: ast.Call) -> dict[str, ast.expr]:
@@ -348,11 +345,15 @@ def _list_returns(
 
 def _list_last(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that a block may end with."""
-    last = block[-1]
-    yield last
-    if isinstance(last, ast.If | ast.With | ast.AsyncWith | ast.Try):
-        whole = getattr(last, "orelse", []) if isinstance(last, ast.Try) else []
-        caught = (one.body for one in getattr(last, "handlers", []))
-        for body in (whole or last.body, getattr(last, "orelse", []), *caught):
-            if body:
-                yield from _list_last(body)
+    yield block[-1]
+    match block[-1]:
+        case ast.If(body=body, orelse=orelse):
+            inner = [body, orelse]
+        case ast.With(body=body) | ast.AsyncWith(body=body):
+            inner = [body]
+        case ast.Try(body=body, handlers=handlers, orelse=orelse):
+            inner = [orelse or body, *(one.body for one in handlers)]
+        case _:
+            inner = []
+    for body in filter(None, inner):
+        yield from _list_last(body)

@@ -138,10 +138,10 @@ def find_lost_code(
         with contextlib.suppress(*UNREADABLE):
             was, then, now = map(Version.of, (one.before, one.after, one.now))
             former, left, present = (list_functions(v.tree) for v in (was, then, now))
-            gone = _select_changed(former, left)
+            gone = select_changed(former, left)
             if one.after or old.count + len(gone) <= _FUNCTIONS:
                 old.read(one.path, was, gone)
-            brought = _select_changed(left, former)
+            brought = select_changed(left, former)
             still = {n: f for n, f in present.items() if n in brought and _same(f, brought[n])}
             new.read(one.path, now, still)
     if max(old.count, new.count) > _FUNCTIONS:
@@ -191,7 +191,7 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
-def _select_changed(some: dict[str, Function], others: dict[str, Function]) -> dict[str, Function]:
+def select_changed(some: dict[str, Function], others: dict[str, Function]) -> dict[str, Function]:
     """Those functions that are not the same in the other version."""
     return {n: node for n, node in some.items() if n not in others or not _same(others[n], node)}
 

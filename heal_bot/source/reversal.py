@@ -258,9 +258,10 @@ def place_extracted(change: ReversedChange) -> Iterator[Iterator[Piece]]:
 
     Where code stands for former code, what their calls give them, and what else is left out.
     """
-    sources = find_sources(change.versions)
+    extraction = read_extraction(change.versions)
+    sources = find_sources(extraction)
     yield _place_parts(change, compare_extracted(sources))
-    yield _place_parts(change, correct_arguments(read_extraction(change.versions)))
+    yield _place_parts(change, correct_arguments(extraction))
     left = (part for one in sources for part in find_lost_code([one], anywhere=True))
     yield _place_parts(change, left)
 

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from heal_bot.core.outcome import ConfidenceRecord
 from heal_bot.publish import healing_state
 from heal_bot.publish.healing_state import Entry, Proposal, Settled, State
-from heal_bot.report.proposed_change import ProposedChange
+from heal_bot.report.proposed_change import ProposedChange, Rating
 
 SHA = "a" * 40
 DIGEST = "b" * 64
@@ -95,3 +97,10 @@ def test_a_change_of_one_entry_is_one_line_for_git() -> None:
     changed = state.with_entries({"1" * 12: entry(101)})
     before, after = (healing_state.dump(one, 101).splitlines() for one in (state, changed))
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
+
+
+def test_what_a_record_may_say_of_a_rating_fits_into_a_pull_request() -> None:
+    said: dict[str, Any] = {"level": "medium", "p": 0.8, "ground": "x" * 1_000}
+    assert Rating(**ConfidenceRecord(**said).model_dump()).ground == said["ground"]
+    with pytest.raises(ValidationError):
+        ConfidenceRecord(**{**said, "ground": "x" * 1_001})

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from heal_bot.source.extracted_functions import compare_extracted, find_sources
+from heal_bot.source.extracted_functions import (
+    compare_extracted,
+    find_sources,
+    read_extraction,
+)
 from heal_bot.source.lost_code import FileVersions
 
 BEFORE = '''
@@ -55,8 +59,8 @@ def _restore(before: str, after: str, now: str = "") -> list[str]:
     """The texts with each part put back."""
     now = now or after
     data, texts = now.encode(), []
-    sources = find_sources([FileVersions("m.py", before, after, now)])
-    for path, part in compare_extracted(sources):
+    extraction = read_extraction([FileVersions("m.py", before, after, now)])
+    for path, part in compare_extracted(find_sources(extraction)):
         assert path == "m.py"
         texts.append((data[: part.start] + part.before + data[part.end :]).decode())
     return texts

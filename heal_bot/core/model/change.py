@@ -66,9 +66,9 @@ class Candidate:
 
     `prior` is how unlikely it is before any test (the larger, the less likely; logarithmic),
     `rivals` how many candidates of its tournament are still to come. `lacks` is what the evidence
-    lacked where it was found among many before; None where it was not, and `confidence` how it was
-    rated there. `undoes` is the commit
-    that it takes back whole, '' where it puts back a part of one, None where nobody looked.
+    lacked where it was found among many before, None where it was not, and `confidence` how it was
+    rated there. `undoes` is the commit that it takes back whole, '' where it puts back a part of
+    one, None where nobody looked.
     """
 
     edits: tuple[Edit, ...]

@@ -52,14 +52,16 @@ def weigh_winner(
     if attempt.candidate.lacks is None or not helped:
         return attempt
     (found,) = rank_fixes(cluster, session, ledger, [attempt])
-    rated, lacks, doubts = attempt.candidate.confidence, attempt.candidate.lacks, found.lacks or ()
+    rated, missing = attempt.candidate.confidence, found.lacks or ()
     if rated is None:
-        lacks, doubts = (*lacks, *doubts), ()
-    elif rated.level is not ConfidenceLevel.HIGH or rated.p < ledger.min_confidence:
-        # Where it was found it was called the repair, for a draft.
-        doubts = (rated.ground, *doubts)
-    lacks, doubts = tuple(dict.fromkeys(lacks)), (*found.doubts, *doubts)
-    found = replace(found, lacks=lacks, doubts=doubts, rival=None, confidence=rated)
+        lacks = tuple(dict.fromkeys((*attempt.candidate.lacks, *missing)))
+        found = replace(found, lacks=lacks, rival=None)
+    else:
+        # Where it was found it was called the repair: what speaks against it is a doubt.
+        sure = rated.level is ConfidenceLevel.HIGH and rated.p >= ledger.min_confidence
+        doubts = (*found.doubts, *(() if sure else (rated.ground,)), *missing)
+        lacks = attempt.candidate.lacks
+        found = replace(found, lacks=lacks, doubts=doubts, rival=None, confidence=rated)
     ledger.weigh([found])
     return found
 

@@ -22,7 +22,6 @@ from heal_bot.source.reversal import survey_change
 
 _OTHER = "it was not shown to do what the code before the commit did"
 _DIFFERS = "on a call it does something else than the code before the commit did"
-_SOUGHT = "looking for a smaller change with which the tests pass, to do what the code did before"
 # Of the time left, what the search for such edits may take, and then their comparison.
 _SHARE = 0.1
 # How many that pass are compared, and on how many calls at least.
@@ -83,11 +82,12 @@ def find_equivalent(
     much = not small and change_intent.may_be_slip(regression)
     if cluster.id not in ledger.unsure and not much:
         return None
-    run.emit(Noted(stage="repair", message=f"{_SOUGHT} `{regression.bad_sha[:7]}`"))
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
     change = survey_change(ledger.tree, regression.files)
     if not (former := change.list_former()):
         return None
+    told = f"looking for a smaller change that behaves as before `{regression.bad_sha[:7]}`"
+    run.emit(Noted(stage="repair", message=told))
     reference = replace(reversal.candidate, edits=former)
     own = _restrict(cluster, change.targets)
     passing = _list_passing(part, own, session, ledger, rules)
