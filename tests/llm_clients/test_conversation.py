@@ -121,8 +121,9 @@ def test_a_look_that_cannot_be_had_ends_nothing(play, bench) -> None:
         ("round_cents", False, "rejected"),
     ],
 )
-def test_what_was_shown_and_is_executed_or_called_may_change(
-    play, bench, suspect: str, ran: bool, status: str
+@pytest.mark.parametrize("looked", [True, False])
+def test_what_is_executed_or_called_may_change_and_a_look_says_so(
+    play, bench, suspect: str, ran: bool, status: str, looked: bool
 ) -> None:
     (test,) = ROUND
     shown = "round_cents" if suspect == "Cart.total" else "Cart.total"
@@ -132,9 +133,11 @@ def test_what_was_shown_and_is_executed_or_called_may_change(
     )
     spectrum = Spectrum((("shop/money.py", 10), ("shop/money.py", 16)), {test: 2 if ran else 1})
     look = looks({"tool": "show", "path": "shop/money.py", "name": shown})
-    scene = play(look, reply, suspects=(suspect,), spectrum=spectrum, lab=NotedLab())
+    replies = (look, reply) if looked else (reply,)
+    scene = play(*replies, suspects=(suspect,), spectrum=spectrum, lab=NotedLab())
     assert scene.statuses[0] == status
-    assert ("You may change these too:\n" in sent(bench, 1)) is (status != "rejected")
+    if looked:
+        assert ("You may change these too:\n" in sent(bench, 1)) is (status != "rejected")
 
 
 def test_an_answer_that_is_cut_is_followed_by_a_word_on_its_length(play, bench) -> None:

@@ -44,10 +44,10 @@ TESTS = {
     "initials": "assert initials('ada lovelace') == 'AL'\n    assert initials('x y z') == 'XYZ'",
     "vowels": "assert vowels('banana bread') == {'a': 4, 'e': 1}\n    assert vowels('') == {}",
 }
-ANSWER = "".join(
-    RIGHT.format(path=f"words/{name}.py", name=name, said=said, value=value)
+ANSWERS = {
+    f"words/{name}.py": RIGHT.format(path=f"words/{name}.py", name=name, said=said, value=value)
     for name, (said, value) in PARTS.items()
-)
+}
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,11 @@ def test_a_killed_run_leaves_what_was_verified(
     repo: Path, server: Scripted, mode: str, tmp_path: Path, left_behind: dict[str, str]
 ) -> None:
     review = says("claude", '{"agrees": true}')
-    server.plays(says("claude", ANSWER), review, says("claude", "word " * 20_000, drip=0.02))
+    server.plays(
+        says("claude", ANSWERS["words/initials.py"]),
+        review,
+        says("claude", "word " * 20_000, drip=0.02),
+    )
     out = tmp_path / "out"
     heal = subprocess.Popen(
         _command(repo, out, mode, "--proposers", "claude", "--quiet"),
@@ -145,7 +149,7 @@ def test_a_killed_run_leaves_what_was_verified(
 
 
 class Canned:
-    """A program's own model, which answers what it was made with."""
+    """A program's own model: it answers what it was made with, else by the files it is shown."""
 
     provider, name, window, max_output = "own", "canned", 100_000, 8_000
 
@@ -164,15 +168,18 @@ class Canned:
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
         self.asked += 1
-        answer = self.answers.pop(0) if self.answers[1:] and not schema else self.answers[0]
-        text = '{"agrees": false, "question": "Why?"}' if schema else answer
+        text = '{"agrees": false, "question": "Why?"}'
+        if not schema:
+            told = "".join(message.text for message in messages)
+            known = [answer for path, answer in ANSWERS.items() if f"{path}::" in told]
+            text = self.answers.pop(0) if self.answers else "".join(known)
         return Reply(text, Cost(0.0, 10, 10), self.name)
 
 
 def test_a_programs_own_model_heals_and_tells_events_to_a_loop(
     repo: Path, mode: str, tmp_path: Path
 ) -> None:
-    model = Canned(ANSWER)
+    model = Canned()
     chosen = settings.load({}, options={"sandbox": mode})
 
     async def collect() -> list[Event | OutcomeRecord]:
@@ -214,7 +221,7 @@ def test_what_a_model_looked_at_is_in_the_log_of_attempts(
     asked = {"looks": [{"tool": "tests"}, {"tool": "search", "text": "def vowels"}]}
     chosen = settings.load({}, options={"sandbox": mode, "proposers": ()})
     curious = Curious()
-    own = CustomProposers(models=(Canned(json.dumps(asked), ANSWER),), proposers=(curious,))
+    own = CustomProposers(models=(Canned(json.dumps(asked)),), proposers=(curious,))
     record = api.heal(_job(repo, tmp_path / "out"), chosen, own=own)
     assert record.status == "healed"
     (found,) = (one for one in record.attempts if "look: " in one.rationale)
@@ -222,7 +229,7 @@ def test_what_a_model_looked_at_is_in_the_log_of_attempts(
     assert found.reason == ""
     assert "look: tests tests/test_" in told
     assert "FAILURES" in told
-    assert "words/vowels.py:1: def vowels(text):\n" in told
+    assert "words/vowels.py:1:> def vowels(text):\n" in told
     assert "1 lines match" in told
     assert all(brief.spectrum is not None for brief in curious.briefs)
 

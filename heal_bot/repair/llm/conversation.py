@@ -11,7 +11,14 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import hide_values, one_line, printable
 from heal_bot.ports import Brief, Tree
 from heal_bot.repair.llm.answer_parser import Reading, ReplyError
-from heal_bot.repair.llm.code_looks import LookRequest, SeenCode, find_implicated, take_looks
+from heal_bot.repair.llm.code_looks import (
+    LookRequest,
+    SeenCode,
+    find_implicated,
+    show_code,
+    take_looks,
+)
+from heal_bot.repair.llm.edit_blocks import list_headings
 from heal_bot.repair.llm.file_rewrite import parse_file_answer
 from heal_bot.repair.llm.json_answer import take_json
 from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter, Turn
@@ -20,6 +27,8 @@ from heal_bot.source import edit, patch_policy
 _TURNS = 30
 # Answers with looks in a row, before something has to be proposed.
 _LOOKS = 8
+# Of so many pieces that an answer changes unseen it is found out whether they may change.
+_PIECES = 8
 _LOGGED = 500
 _TRANSCRIPT = 6_000
 
@@ -61,11 +70,15 @@ class Conversation:
         """The prompt for the next answer."""
         return self.prompter.prompt(self.before, self.turns, limit, lab=self.lab, way=way)
 
-    def understood(self, reply: str) -> ConversationAnswer:
+    def understood(self, reply: str, brief: Brief) -> ConversationAnswer:
         """What a reply says. A proposal that can be read counts before looks beside it.
 
-        Raises ReplyError with a reason for the model.
+        It may change what a look would have opened too. Raises ReplyError with a reason for the
+        model.
         """
+        known = {(target.path, target.qualname) for target in self.targets}
+        new = [place for place in list_headings(reply)[:_PIECES] if place not in known]
+        self._open([show_code(path, brief, name) for path, name in new], brief)
         asked, code, flaw = LookRequest.model_construct(), reply, ""
         try:
             asked, code = take_json(reply, LookRequest)
@@ -88,6 +101,7 @@ class Conversation:
         """Take the looks of an answer, and add what they show."""
         self._looks += 1
         seen = tuple(take_looks(run, asked.looks, brief))
+        self._note(seen)
         self._open(seen, brief)
         shown = self.prompter.looked("What was found", seen, max(0, _LOOKS - self._looks))
         short = [SeenCode(one_line(one.asked, 160), "(left out for space)") for one in seen]
@@ -109,6 +123,7 @@ class Conversation:
         )
         if attempt.candidate.edits and verdict.status != VerdictStatus.REJECTED:
             seen += take_looks(run, answer.asked.looks, brief, attempt.candidate.edits)
+        self._note(seen)
         self._open(seen, brief)
         more = self.prompter.looked("What this points at", seen, None) if seen else ""
         self._add(reply, facts + more + task, self.prompter.line(attempt))
@@ -125,10 +140,12 @@ class Conversation:
     def _add(self, reply: str, result: str, line: str) -> None:
         self.turns.append(Turn(self.prompter.answered(reply), result, line))
 
+    def _note(self, seen: Sequence[SeenCode]) -> None:
+        self._log += [f"look: {one.asked}\n{one.shown[:_LOGGED]}" for one in seen]
+
     def _open(self, seen: Sequence[SeenCode], brief: Brief) -> None:
-        """Take what was shown among what may be changed, and into the log."""
+        """Take what was shown among what may be changed."""
         for one in seen:
-            self._log.append(f"look: {one.asked}\n{one.shown[:_LOGGED]}")
             for target in one.targets:
                 if target not in self.targets:
                     self.targets.append(target)

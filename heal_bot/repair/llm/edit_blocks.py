@@ -66,6 +66,12 @@ def split_blocks(reply: str) -> tuple[tuple[Block, ...], str]:
     return tuple(blocks), "\n".join(rest)
 
 
+def list_headings(reply: str) -> tuple[tuple[str, str], ...]:
+    """Paths and names of the pieces that a reply is headed to change."""
+    found = filter(None, map(_HEADER.match, reply.splitlines()))
+    return tuple(dict.fromkeys((one["path"], one["name"]) for one in found if one["name"]))
+
+
 def apply_blocks(
     blocks: Sequence[Block], targets: Sequence[Target], secrets: Sequence[Secret] = ()
 ) -> Mapping[Target, tuple[str, str]]:

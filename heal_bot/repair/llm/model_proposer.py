@@ -240,7 +240,7 @@ class ModelProposer:
         """
         provider = self.models[place].provider
         try:
-            answer = talk.understood(reply.text)
+            answer = talk.understood(reply.text, recall())
         except ReplyError as error:
             self._speak(run, place, "reject", str(error))
             said = clip(printable(hide_values(reply.text, self.secrets)), 1_500)
