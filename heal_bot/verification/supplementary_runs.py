@@ -86,7 +86,7 @@ class Proof:
                 spoilt = context.patched(edit.patch_files(tree, poison))
                 asks["poison"] = Ask(spoilt, tests, seconds=seconds, aside=True)
         except (edit.EditError, SourceRejected) as error:
-            context.run.warn("verify", f"no poison rerun: {error}")
+            context.run.warn("verify", f"no rerun with the change raising: {error}")
         hidden = paths.test_files(baseline.suite.collected) - {file.path for file in files}
         former = stale_test_history.is_former(candidate.edits, tree)
         own = "it puts back code that the repository had before" if former else ""
@@ -123,7 +123,7 @@ class Proof:
                 return self
             tree = self.context.patched(edit.patch_files(self.context.tree, probed))
         except (edit.EditError, SourceRejected) as error:
-            self.context.run.warn("verify", f"no probe rerun: {error}")
+            self.context.run.warn("verify", f"no rerun with watched equality: {error}")
             return self
         ask = Ask(tree, asked.tests, seconds=asked.seconds, aside=True)
         return replace(self, asks={**self.asks, "probe": ask})
@@ -142,14 +142,14 @@ class Proof:
             if passing := tamper_evidence.still_passing(done["poison"], fixed):
                 veto = f"{passing[0]} passes even when the changed function raises: what it shows"
                 return ShownRuns(veto=f"{veto} is not the change")
-            told = f"{len(fixed)} of {every} ran where the change raises, and failed"
-            rows.append(("poison rerun", told))
+            told = f"{len(fixed)} of {every} ran the change, and failed"
+            rows.append(("rerun with the change raising", told))
         if "probe" in done:
             if met := equality_probe.find_fooled(done["probe"], fixed):
                 veto = f"{met[0]} compares a value of the changed function that is equal to values"
                 return ShownRuns(veto=f"{veto} which differ")
             told, lost = equality_probe.describe_probe(done["probe"], fixed)
-            rows.append(("probe rerun", told))
+            rows.append(("rerun with watched equality", told))
             doubts += lost
         inside = tamper_evidence.explain_outside(outside, fixed) if outside else self.inside
         apart = "passed with the change in another process than the assertions"

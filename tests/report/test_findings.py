@@ -208,7 +208,7 @@ def test_a_reason_that_no_run_shows_is_inferred(status: str, said: str | None) -
 def test_what_could_not_be_checked_is_not_shown_and_told_once() -> None:
     gates = (
         ("whole suite, cold", "2 of 2 runs without regression"),
-        ("poison rerun", "1 of 1 fail again"),
+        ("rerun with the change raising", "1 of 1 fail again"),
         ("oracle", "in-process: the tests run by a command"),
         ("changed lines executed", "not measured: the time was over"),
         ("mypy", "configured, not installed in the test environment"),
@@ -231,7 +231,7 @@ def test_what_could_not_be_checked_is_not_shown_and_told_once() -> None:
     )
     assert list_checks(record) == (
         "check whole suite, cold: 2 of 2 runs without regression",
-        "check poison rerun: 1 of 1 fail again",
+        "check rerun with the change raising: 1 of 1 fail again",
     )
     older = record.model_copy(update={"not_shown": ()})
     assert "isolation layer missing: landlock: the kernel has none" in list_checks(older)

@@ -177,7 +177,7 @@ def test_two_green_cold_runs_make_a_patch_with_a_certificate(tmp_path: Path) -> 
     assert certificate.doubts == ()
     gates = dict(certificate.gates)
     assert gates["whole suite, cold"] == "no regression in 2 runs"
-    assert gates["poison rerun"] == "1 of 1 fixed test ran where the change raises, and failed"
+    assert gates["rerun with the change raising"] == "1 of 1 fixed test ran the change, and failed"
 
 
 def test_of_many_fixed_tests_the_certificate_says_how_many_ran_again(tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ def test_of_many_fixed_tests_the_certificate_says_how_many_ran_again(tmp_path: P
         suite=suite(passed(BAD), passed(GOOD), *map(passed, many)), poison=suite(failed(BAD)),
     )  # fmt: skip
     assert isinstance(verified, Confirmed)
-    said = dict(verified.certificate.gates)["poison rerun"]
-    assert said == "200 of 202 fixed tests ran where the change raises, and failed"
+    said = dict(verified.certificate.gates)["rerun with the change raising"]
+    assert said == "200 of 202 fixed tests ran the change, and failed"
 
 
 def test_a_patch_that_was_seen_green_in_a_changed_environment_is_not_confirmed(
