@@ -25,7 +25,7 @@ from heal_bot.core.model import (
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build" / "localization"
-INSIDE = HERE.parent / "heal_bot" / "sandbox" / "inside"
+AGENT = HERE.parent / "heal_bot" / "testrun" / "agent"
 REQUIREMENTS: list[str] = _releases.TABLE["libraries_need"]
 
 
@@ -150,7 +150,7 @@ def record(
         "_observer",
     ]
     env = {
-        "PYTHONPATH": f"src:.:tests:{HERE}:{INSIDE}",
+        "PYTHONPATH": f"src:.:tests:{HERE}:{AGENT}",
         "PYTHONHASHSEED": "0",
         "OBSERVED": str(report),
         "ONLY": str(chosen) if only is not None else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks import _fauxpy
 from benchmarks._judged import exact, expected
-from benchmarks._libraries import Recording
+from benchmarks._libraries import Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._speed import Folder
 from heal_bot.core.model import Cluster, Failure
@@ -43,6 +44,19 @@ def folder(tmp_path: Path) -> Path:
 
 def _lines(text: str) -> list[str]:
     return text.splitlines()
+
+
+def test_a_recording_says_what_failed_and_which_lines_each_test_executed(folder: Path) -> None:
+    (folder / "test_m.py").write_text(
+        "import m\n\n\ndef test_area():\n    assert m.area(3) == 9\n\n\n"
+        "def test_name():\n    assert m.Box().name('A') == 'a2'\n"
+    )
+    seen = record(Library("own", ()), folder, python=Path(sys.executable))
+    assert seen is not None
+    assert seen.red == {"test_m.py::test_area"}
+    (failed,) = seen.baseline().reproduced
+    assert failed.failure.kind == "AssertionError"
+    assert seen.covering([("m.py", 15)]) == {"test_m.py::test_name"}
 
 
 def test_each_kind_of_fault_changes_one_place_and_leaves_the_rest(folder: Path) -> None:
