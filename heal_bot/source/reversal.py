@@ -266,9 +266,13 @@ def place_extracted(change: ReversedChange) -> Iterator[Iterator[Piece]]:
     yield _place_parts(change, left)
 
 
-def place_lost(change: ReversedChange) -> Iterator[Piece]:
-    """What a change lost as it moved or rewrote code, by the targets to have it again."""
-    found = *find_lost_code(change.versions), *find_lost_entries(change.versions)
+def place_lost(change: ReversedChange, *, anywhere: bool = False) -> Iterator[Piece]:
+    """What a change lost as it moved or rewrote code, by the targets to have it again.
+
+    What sets a variable comes between its former neighbours, or `anywhere`.
+    """
+    lost = find_lost_code(change.versions, anywhere=anywhere)
+    found = *lost, *find_lost_entries(change.versions)
     return _place_parts(change, found)
 
 

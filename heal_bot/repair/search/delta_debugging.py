@@ -7,7 +7,6 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +23,7 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.reversal_completion import Pieces, ReversalCompletion
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import (
     Piece,
@@ -36,7 +36,7 @@ from heal_bot.source.reversal import (
     read_part,
     survey_change,
 )
-from heal_bot.source.similar_changes import Outline, has_effect, outline_change
+from heal_bot.source.similar_changes import Outline, outline_change
 
 PROPOSER = "history"
 # Parts of one level that are judged alone; a commit of more is taken as a whole first.
@@ -47,8 +47,6 @@ _SHARE = 0.25
 MEANT = "it looks like a change that was meant"
 _CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
-
-Pieces = tuple[Piece, ...]
 
 
 def find_reversals(
@@ -68,6 +66,7 @@ def find_reversals(
         change = survey_change(ledger.tree, regression.files)
         brought = brought_tests(regression.files)
         search = _Search(run, cluster, session, ledger, regression, change, brought)
+        completion = ReversalCompletion(change, search.permitted)
         # An import that goes can be needed by what the commit brought and nobody takes back.
         code = [one for one in change.places if one[0].kind != line_targets.KIND]
         fewest = search.reduce(change.places)
@@ -78,9 +77,10 @@ def find_reversals(
         if len(found) != 1 or not search.is_slip(found[0]):
             lost = search.restored()
             alone = len(lost) == 1 or not found
-            found = lost if lost and alone else [search.unmix(pieces) for pieces in found]
-        widened = {frozenset(change.put_back(one)): one for one in map(search.widen, found)}
-        found = [*widened.values()]
+            found = lost if lost and alone else [completion.unmix(one) for one in found]
+        completed = [completion.widen(completion.rejoin(one)) for one in found]
+        found = [*{frozenset(change.put_back(one)): one for one in completed}.values()]
+        search.lost = (*search.lost, *completion.lost)
         run.emit(SearchProgressed(
             cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
             best_fixed=len(tests) if found else 0,
@@ -96,15 +96,16 @@ def find_reversals(
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
             if len(found) == 1 and (why := search.explain_meant(pieces, told)):
                 lacks = (*lacks, f"{MEANT}: {why}")
-                ledger.unsure[cluster.id] = (
-                    f"{regression.said}. The suggested change is right if that was an accident; if"
-                    f" it was meant, the tests are out of date. Undecided, because {why}"
-                )
+                ledger.unsure[cluster.id] = explain_unsure(regression, why)
             yield search.attempt(pieces, lacks or None)
 
 
-def _list_words(source: str) -> set[str]:
-    return set(re.findall(r"\w+", source))
+def explain_unsure(regression: Regression, why: str) -> str:
+    """That a person decides whether what a commit changed was meant, and why nobody else can."""
+    return (
+        f"{regression.said}. The suggested change is right if that was an accident; if it was"
+        f" meant, the tests are out of date. Undecided, because {why}"
+    )
 
 
 def _size(pieces: Pieces) -> tuple[int, int]:
@@ -178,41 +179,6 @@ class _Search:
             found.setdefault(pieces if self.is_missed(pieces) else text, pieces)
         adding = [p for p in found.values() if self.is_missed(p) or p[0][1].start == p[0][1].end]
         return adding or list(found.values())
-
-    def unmix(self, pieces: Pieces) -> Pieces:
-        """The parts, or the whole of a function where its former code would stand beside a call.
-
-        What the commit brought for the former code, and calls in its place, would do it twice.
-        """
-        brought = self.change.brought_names
-        mixed = {
-            one.target
-            for one in self.change.put_back(pieces)
-            if brought & _list_words(one.target.source) & _list_words(one.new_source)
-            and one.new_source.count("\n") > one.target.source.count("\n") + 1
-            and has_effect(one)
-        }
-        wider = (
-            *(one for one in pieces if one[0] not in mixed),
-            *(one for one in self.change.places if one[0] in mixed),
-        )
-        refused = patch_policy.check_candidate(self.candidate(wider), self.ledger.tree)
-        return wider if mixed and not refused and self.passing([wider]) else pieces
-
-    def widen(self, pieces: Pieces) -> Pieces:
-        """The parts, and the others that use a function which the commit brought and they use.
-
-        What is wrong with it is wrong at each place, also where no test fails. Where such parts
-        cannot go back by themselves, the functions that they are in do.
-        """
-        others = self.change.list_others(pieces)
-        changed = {target for target, _ in others}
-        kept = (one for one in pieces if one[0] not in changed)
-        whole = (*kept, *(one for one in self.change.places if one[0] in changed))
-        # With another parameter the commit meant more of a function than the use that goes.
-        if not others or any(map(change_intent.has_new_parameters, self.change.put_back(whole))):
-            return pieces
-        return next((one for one in ((*pieces, *others), whole) if self.passing([one])), pieces)
 
     def halved(self, pieces: Pieces) -> bool:
         """Whether a part is but an expression of a statement that does not pass as a whole.
@@ -301,11 +267,16 @@ class _Search:
     def allowed(self, pieces: Pieces) -> Iterator[Pieces]:
         """The set, or where it is more than a small change may be the whole commit."""
         for one in (pieces, self.change.places):
-            if self.passing([one]) and not patch_policy.check_candidate(
-                self.candidate(one), self.ledger.tree
-            ):
+            if self.permitted([one]):
                 yield one
                 break
+
+    def permitted(self, sets: Sequence[Pieces]) -> list[Pieces]:
+        """Those of the sets that pass, and that a patch may be."""
+        return [
+            one for one in self.passing(sets)
+            if not patch_policy.check_candidate(self.candidate(one), self.ledger.tree)
+        ]  # fmt: skip
 
     def passing(self, sets: Sequence[Pieces]) -> list[Pieces]:
         """Those of the sets with which all failing tests pass and none breaks."""

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Suspect, Target
-from heal_bot.core.statuses import VerdictStatus
+from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Regression, Suspect, Target
+from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
+from heal_bot.repair.ranking.offer import rank_fixes
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
+from heal_bot.repair.search.delta_debugging import MEANT, explain_unsure, find_reversals
 from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.reversal import survey_change
 
@@ -72,8 +73,8 @@ def find_equivalent(
 
     It is looked for where somebody has to decide on the reversal, or the commit means to change
     nothing and much of it would go; not where the reversal only adds what was lost. What speaks
-    against the reversal speaks against the edit too, and what passes without having been shown to
-    behave so stays in the log, for whoever decides.
+    against the reversal speaks against the edit too. What passes unshown is taken
+    where it is likely to be right by itself; else it stays in the log, for whoever decides.
     """
     edits, regression = reversal.candidate.edits, ledger.find_regression(cluster)
     if regression is None:
@@ -93,24 +94,47 @@ def find_equivalent(
     passing = _list_passing(part, own, session, ledger, rules)
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
     smaller = [one for one in passing if len(one.diff) < len(reversal.diff)]
+    unknown: list[Attempt] = []
     for attempt in sorted(smaller, key=lambda one: (one.candidate.prior, len(one.diff))):
         same = 0 if part.over() else _count_same(session, reference, attempt.candidate)
         if same is None:
             ledger.weigh([replace(attempt, lacks=(_DIFFERS,))])
-        elif same >= _CALLS:
+        elif same < _CALLS:
+            unknown.append(attempt)
+        else:
             doubt = (
                 f"lets the code of `{regression.bad_sha[:7]}` ({regression.title}) do what the code"
                 f" before it did, on {same} calls: right unless the difference was meant"
             )
-            # How much goes back, and what that leaves behind, is no matter of the edit.
-            lacks = tuple(
-                f"{MEANT}: {change_intent.UNCALLED}" if change_intent.UNCALLED in one else one
-                for one in reversal.lacks or () if one not in reversal.doubts
-            )  # fmt: skip
-            found = replace(attempt, lacks=lacks, doubts=(*attempt.doubts, doubt))
-            ledger.weigh([found])
-            return found
+            return _prefer(attempt, reversal, doubt, regression, ledger)
+    likely = next(rank_fixes(cluster, session, ledger, unknown), None)
+    if (
+        likely is not None
+        and likely.confidence
+        and likely.confidence.level is not ConfidenceLevel.LOW
+    ):
+        return _prefer(
+            likely, reversal, f"{likely.confidence.ground}; {_OTHER}", regression, ledger
+        )
+    ledger.weigh([replace(one, lacks=(_OTHER,)) for one in unknown])
     return None
+
+
+def _prefer(
+    small: Attempt, reversal: Attempt, doubt: str, regression: Regression, ledger: AttemptLog
+) -> Attempt:
+    """A small edit in the place of a reversal, which lacks what the reversal lacks as such.
+
+    How much goes back, and what that leaves behind, is no matter of the edit.
+    """
+    uncalled = change_intent.UNCALLED
+    left = (one for one in reversal.lacks or () if one not in reversal.doubts)
+    lacks = tuple(f"{MEANT}: {uncalled}" if uncalled in one else one for one in left)
+    if f"{MEANT}: {uncalled}" in lacks:
+        ledger.unsure[small.cluster] = explain_unsure(regression, uncalled)
+    found = replace(small, lacks=lacks, doubts=(*small.doubts, doubt), rival=None)
+    ledger.weigh([found])
+    return found
 
 
 def _restrict(cluster: Cluster, targets: Sequence[Target]) -> Cluster:

@@ -703,7 +703,7 @@ QUOTES = """def quotes(first, last):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("    elif not last.strip():\n", "    else:\n        last = last.strip()\n", "m.py:8"),
+        ("    elif not last.strip():\n", "    else:\n        last = last.strip()\n", "m.py:5"),
         ("    elif not last.strip():\n", "    elif not last.lower():\n", ""),
     ],
     ids=["the same change", "another change"],
@@ -1127,3 +1127,23 @@ def test_a_function_that_the_commit_brought_is_suspected_with_what_it_changed(
     tree = FolderTree.of(tmp_path, {"m.py": after})
     change = survey_change(tree, [ChangedFile("m.py", BEFORE.encode(), after.encode())])
     assert [target.qualname for target in change.targets] == ["clamp", "_most"]
+
+
+def test_a_call_that_a_commit_moved_is_not_lost_where_it_goes_back(tmp_path: Path) -> None:
+    body = "    if text.startswith('\"'):\n        {} text[1:-1]\n"
+    before = (
+        f"def load(text):\n    text = text.strip()\n{body.format('text =')}    return text or '-'\n"
+    )
+    after = (
+        "def load(text):\n    text = unquote(text)\n    return text.strip() or '-'\n\n\n"
+        f"def unquote(text):\n{body.format('return')}    return text\n"
+    )
+
+    def loads(m: dict[str, Any]) -> bool:
+        return bool(m["load"]('" a"') == " a" and m["load"]("b") == "b")
+
+    _, texts, _, _ = _reversals(tmp_path, after, loads, before=before, title="Extract unquote")
+    again = "    text = text.strip()\n    text = unquote(text)\n    return text or '-'\n"
+    assert texts == [
+        after.replace("    text = unquote(text)\n    return text.strip() or '-'\n", again)
+    ]

@@ -116,7 +116,7 @@ def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path
         "it looks like a change that was meant:"
         " the commit's message does not call it a refactoring",
     )
-    assert "c1" in ledger.unsure
+    assert "because the commit's message does not call it a refactoring" in ledger.unsure["c1"]
 
 
 @pytest.mark.parametrize(("line", "own"), [(1, True), (2, True), (3, True), (4, False)])
@@ -145,10 +145,19 @@ def test_rules_look_at_what_the_commit_changed_and_brought() -> None:
     assert found == (Suspect(f, 0.5, ("named",)), Suspect(g, 0.5))
 
 
-def test_few_calls_show_nothing_but_the_edit_is_named_beside_the_reversal(tmp_path: Path) -> None:
-    found, ledger = _find(tmp_path, [RIGHT], calls=7)
+def test_where_few_calls_show_anything_the_edit_is_rated_by_itself(tmp_path: Path) -> None:
+    found, _ = _find(tmp_path, [RIGHT], calls=7)
+    assert found is not None
+    assert found.confidence is not None
+    assert found.doubts == (
+        f"{found.confidence.ground}; it was not shown to do what the code before the commit did",
+    )
+
+
+def test_an_edit_that_is_unlikely_to_be_right_is_named_beside_the_reversal(tmp_path: Path) -> None:
+    found, ledger = _find(tmp_path, ["(n == -2)", "(n < 0 or n > 5)"], calls=0)
     assert found is None
-    mentioned = f"attempt 2 changes less, and passes too, unconfirmed: {RIGHT}"
+    mentioned = "attempt 2 changes less, and passes too, unconfirmed: (n == -2)"
     assert ledger.attempts[0].doubts[-1] == mentioned
 
 
