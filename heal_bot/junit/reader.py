@@ -52,6 +52,7 @@ class _Gathered:
     remarks: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
     legs: list[str] = field(default_factory=list)
+    places: set[str] = field(default_factory=set)
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
     stopped: set[tuple[str, str]] = field(default_factory=set)
     not_before: float = 0.0
@@ -123,6 +124,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         )
     gathered.reports += 1
     gathered.passed += suites.passed
+    gathered.places.update(suites.places_named)
     gathered.flags.update(dict.fromkeys(parsed.flags))
     if not suites.cases:
         gathered.flags["empty"] = None
@@ -198,7 +200,6 @@ def case_of(found: FoundCase) -> ReportedCase:
         name=name,
         outcome=outcome,
         file=attributes.get("file", ""),
-        line=_integer(attributes.get("line", "")),
         phase=_phase(classname, name, message),
         kind="" if skipped else kind_of(first.type or "", message, text),
         message=one_line(message, 200) if skipped else message_of(message, text),
@@ -213,10 +214,6 @@ def _phase(classname: str, name: str, message: str) -> str:
     if match := _UNITTEST_PHASE.match(classname) or _UNITTEST_PHASE.match(name):
         return "setup" if match[1] == "setUp" else "teardown"
     return next((phase for start, phase in _PHASES if message.startswith(start)), "call")
-
-
-def _integer(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
 
 
 def _seconds(value: str) -> float:
@@ -264,7 +261,9 @@ def _report(gathered: _Gathered) -> Report:
         passed=gathered.passed,
         flags=tuple(flags),
         hints=replace(
-            hints_of(cases, gathered.properties, gathered.seconds), started=gathered.started
+            hints_of(cases, gathered.properties, gathered.seconds),
+            started=gathered.started,
+            places=frozenset(gathered.places),
         ),
         skipped=tuple(remarks),
         stopped=tuple(gathered.named[kind] for kind in sorted(gathered.stopped)),

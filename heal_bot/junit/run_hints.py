@@ -1,4 +1,4 @@
-"""What a report tells of the run that failed: interpreter, plugins, command, seconds."""
+"""What a report tells of the run that failed: interpreter, plugins, seconds."""
 
 from __future__ import annotations
 
@@ -52,13 +52,9 @@ def hints_of(
     return RunHints(
         python=_python(_failing_python(cases), lowered, texts),
         plugins=_plugins(lowered, texts, retried),
-        command=one_line(next((lowered[k] for k in _COMMANDS if k in lowered), ""), 500),
         seconds=seconds,
         system=next((n for n, shown in _SYSTEMS if any(map(shown.search, texts))), ""),
     )
-
-
-_COMMANDS = ("command", "command_line", "commandline", "argv", "invocation", "args")
 
 
 def _failing_python(cases: Sequence[ReportedCase]) -> str:

@@ -8,10 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from heal_bot.core.model import ChangedFile, Edit, Regression, Target
+from heal_bot.core.model import ChangedFile, Edit, Failure, Origin, Regression, Target
 from heal_bot.core.statuses import CLAIMS
+from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, line_targets, paths
 from heal_bot.source.reversal import brought_tests
+from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"\w+")
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
@@ -59,7 +61,7 @@ def explain_meant(
     """
     code = [one for one in edits if one.target.kind != line_targets.KIND]
     files, title = regression.files, regression.title
-    same = _says_nothing_changes(regression)
+    same = says_nothing_changes(regression)
     if kinds <= _LOST_NAMES or _FASTER.match(title):
         return ""
     if not same and (said := _find_described(code, files)):
@@ -94,16 +96,40 @@ def find_told(edits: Sequence[Edit], regression: Regression) -> str:
     )
 
 
+def is_claimed(failure: Failure, regression: Regression, tree: Tree) -> bool:
+    """Whether a test fails for what it asserts, or for a `raise` or warning that a commit wrote.
+
+    Any other exception is an accident: nobody means it.
+    """
+    frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
+    if failure.kind in CLAIMS or not frames:
+        return failure.kind in CLAIMS
+    text = read_text(tree, frames[-1].path).splitlines()
+    at = frames[-1].line - 1
+    line = text[at] if 0 <= at < len(text) else ""
+    files = [file for file in regression.files if file.path == frames[-1].path]
+    new = any(line in list_added_lines(file) and at in _find_new(file, text) for file in files)
+    return new and line.strip().startswith(("raise ", "warnings.warn(", "warn("))
+
+
+def _find_new(file: ChangedFile, now: Sequence[str]) -> set[int]:
+    """The lines, counted from 0, that were not there before a change: a text may stand twice."""
+    before = file.before.decode(errors="replace").splitlines()
+    blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
+    kept = {at for block in blocks for at in range(block.b, block.b + block.size)}
+    return set(range(len(now))) - kept
+
+
 def may_be_slip(regression: Regression) -> bool:
     """Whether a commit says that it changes nothing, or shows by its tests what it means."""
     return bool(
-        _says_nothing_changes(regression)
+        says_nothing_changes(regression)
         or _FASTER.match(regression.title)
         or brought_tests(regression.files)
     )
 
 
-def _says_nothing_changes(regression: Regression) -> bool:
+def says_nothing_changes(regression: Regression) -> bool:
     """Whether the title of a commit says that nobody who calls the code should see it."""
     title = regression.title
     return bool(_SAME.match(title) or (_REGROUPED.match(title) and _regroups(regression.files)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -51,13 +52,14 @@ def observe_suite(
     context: RunContext,
     tests: tuple[str, ...] | None = None,
     failing: tuple[str, ...] = (),
+    limit: float = math.inf,
 ) -> BaselineRuns:
-    """The suite, or the tests chosen of it, once and cold, with its spectrum.
+    """The suite, or the tests chosen of it, once and cold, with its spectrum, for `limit` seconds.
 
     Beside it, on the core that waits, the tests that are known to fail run by themselves.
     """
     run, tree = context.run, context.tree
-    seconds = max(60.0, _SHARE * run.left())
+    seconds = min(limit, max(60.0, _SHARE * run.left()))
     asks = [Ask(tree, tests, spectrum=True, seconds=seconds, warm=True)]
     asks += run_alone(tree, failing, seconds) if failing else []
     suite, *beside = context.run_many(asks)

@@ -16,7 +16,6 @@ from heal_bot.core.model import (
     Edit,
     Failure,
     History,
-    Origin,
     Regression,
     Target,
 )
@@ -24,7 +23,7 @@ from heal_bot.core.statuses import CLAIMS, FailureStatus
 from heal_bot.core.text import clip, one_line
 from heal_bot.ports import Tree
 from heal_bot.source import functions, guard, paths
-from heal_bot.source.change_intent import list_added_lines
+from heal_bot.source.change_intent import is_claimed, list_added_lines
 from heal_bot.source.parsed_version import parse_code
 from heal_bot.source.reversal import brought_tests
 from heal_bot.source.tree_files import find_test, list_targets, read_text
@@ -97,7 +96,7 @@ def _is_left_behind(failure: Failure, regression: Regression, tree: Tree) -> boo
     # A command stands for tests that are not told apart: none of them can be called stale.
     if failure.test == COMMAND or failure.test.partition("[")[0] in brought_tests(regression.files):
         return False
-    return failure.kind in CLAIMS or _is_written(failure, regression, tree)
+    return is_claimed(failure, regression, tree)
 
 
 def _find_telling(failure: Failure, regression: Regression, tree: Tree) -> str:
@@ -126,27 +125,6 @@ def _said(files: Sequence[ChangedFile]) -> Iterator[tuple[str, str, str]]:
             was = functions.read_docstring(old.source) if old is not None else ""
             lines = functions.read_docstring(new.source).splitlines() if old is not None else ()
             yield from ((file.path, was, line) for line in lines if line not in was)
-
-
-def _is_written(failure: Failure, regression: Regression, tree: Tree) -> bool:
-    """Whether what fails is a `raise` or warning that the commit wrote: a claim, no accident."""
-    frames = [frame for frame in failure.frames if frame.origin is Origin.PROJECT]
-    if not frames:
-        return False
-    text = read_text(tree, frames[-1].path).splitlines()
-    at = frames[-1].line - 1
-    line = text[at] if 0 <= at < len(text) else ""
-    files = [file for file in regression.files if file.path == frames[-1].path]
-    new = any(line in list_added_lines(file) and at in _find_new(file, text) for file in files)
-    return new and line.strip().startswith(("raise ", "warnings.warn(", "warn("))
-
-
-def _find_new(file: ChangedFile, now: Sequence[str]) -> set[int]:
-    """The lines, counted from 0, that were not there before a change: a text may stand twice."""
-    before = file.before.decode(errors="replace").splitlines()
-    blocks = difflib.SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
-    kept = {at for block in blocks for at in range(block.b, block.b + block.size)}
-    return set(range(len(now))) - kept
 
 
 def _results(failure: Failure, tree: Tree) -> set[str]:

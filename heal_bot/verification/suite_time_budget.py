@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import explain_uncollected
 from heal_bot.core.events import Noted, Planned, Run
 from heal_bot.core.model import Baseline, Collection, Edit, Failure, Report
+from heal_bot.core.statuses import SuiteEnd
+from heal_bot.core.text import count
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import paths
 from heal_bot.source.tree_files import read_bytes
@@ -20,6 +22,8 @@ _CONFIRMATIONS = 2
 _RUNS = 3.0
 _START = 20.0
 _SHORT = 60.0
+# What takes so many times as long as by the report has tests that the report does not.
+_LONGER = 10
 # A report of so much fewer tests than are written is one of a selection.
 _PARTIAL = 2
 _TEST = re.compile(rb"^\s*(?:async )?def test", re.MULTILINE)
@@ -68,11 +72,44 @@ def plan_suite(context: RunContext, report: Report, failing: tuple[str, ...] = (
     fits = plan(run, report.hints.seconds)
     if not 0 < report.hints.seconds <= _SHORT or not fits:
         return SuitePlan(context.runner.collect(run, tree, env), None, fits)
-    seen = observe_suite(context, None, failing)
+    limit = max(_SHORT, _LONGER * report.hints.seconds)
+    seen = observe_suite(context, None, failing, limit)
     suite = seen.suite
+    if suite.ended == SuiteEnd.TIMEOUT and limit < run.left():
+        return _plan_reported(context, report, limit)
     if not suite.finished and not suite.collected:
         raise explain_uncollected(suite.ended, suite.detail)
     return SuitePlan(Collection(suite.collected, suite.errors), seen)
+
+
+def _plan_reported(context: RunContext, report: Report, limit: float) -> SuitePlan:
+    """Another run, of the files that the report has tests of, where there are more than these."""
+    run = context.run
+    collection = context.runner.collect(run, context.tree, context.env)
+    known = {part for one in report.hints.places for part in _list_modules(one)}
+    files = {test.partition("::")[0] for test in collection.tests}
+    own = {file for file in files if not known.isdisjoint(_list_names(file))}
+    tests = tuple(test for test in collection.tests if test.partition("::")[0] in own)
+    if not 0 < len(tests) < len(collection.tests):
+        return SuitePlan(collection)
+    more = count(len(files - own), "file of tests", "files of tests")
+    message = (
+        f"the suite does not end in {limit:.0f} s; {more} that the report does not have do not run"
+    )
+    run.warn("verify", message)
+    return SuitePlan(replace(collection, tests=tests), fits=False)
+
+
+def _list_modules(place: str) -> Iterator[str]:
+    """The dotted names that a file or a class name may be of."""
+    parts = place.replace("\\", "/").removesuffix(".py").replace("/", ".").split(".")
+    yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _list_names(file: str) -> Iterator[str]:
+    """The dotted names that a report may have for a file, as it may have run in some folder."""
+    parts = file.removesuffix(".py").split("/")
+    yield from (".".join(parts[start:]) for start in range(len(parts)))
 
 
 def choose_tests(

@@ -16,6 +16,7 @@ from heal_bot.core.model import (
     RunHints,
     Spectrum,
 )
+from heal_bot.core.statuses import SuiteEnd
 from heal_bot.source import functions
 from heal_bot.verification import suite_time_budget
 from heal_bot.verification.baseline import reproduce
@@ -60,6 +61,38 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
         look = suite_time_budget.plan_suite(context_of(run, runner, tree), _report(seconds))
         assert set(look.collection.tests) == set(ALL.tests)
         assert (len(runner.asked), look.seen is not None) == (runs, bool(runs))
+
+
+@pytest.mark.parametrize(
+    ("places", "selected"),
+    [
+        ({"unit.test_a.TestA", "test_b"}, ("unit/test_a.py::t", "unit/test_b.py::t")),
+        ({"unit/test_a.py"}, ("unit/test_a.py::t",)),
+        ({"unit.test_a", "unit.test_b", "slow.test_c"}, None),
+        ({"another runner"}, None),
+    ],
+)
+def test_where_the_suite_does_not_end_the_files_of_the_report_run(
+    tmp_path: Path, places: set[str], selected: tuple[str, ...] | None
+) -> None:
+    ids = ("slow/test_c.py::t", "unit/test_a.py::t", "unit/test_b.py::t")
+
+    class Runner(ScriptedRunner):
+        def collect(self, *args: object) -> Collection:
+            return Collection(ids)
+
+    run, events = quiet_run(clock=lambda: 0.0, deadline=1200.0)
+    runner = Runner([replace(suite(), ended=SuiteEnd.TIMEOUT, collected=ids)])
+    told = _report(8.0)
+    report = replace(told, hints=replace(told.hints, places=frozenset(places)))
+    context = context_of(run, runner, FolderTree(tmp_path))
+    look = suite_time_budget.plan_suite(context, report)
+    assert (look.seen, look.fits) == (None, selected is None)
+    assert look.collection.tests == (selected or ids)
+    warned = [e.message for e in events if isinstance(e, Noted)]
+    assert [w.startswith("the suite does not end in 80 s; ") for w in warned] == (
+        [True] if selected else []
+    )
 
 
 def test_a_report_of_a_few_tests_does_not_tell_how_long_the_suite_takes(tmp_path: Path) -> None:

@@ -101,7 +101,6 @@ class ReportedCase:
     name: str
     outcome: RunResult
     file: str = ""
-    line: int | None = None
     phase: str = "call"
     kind: str = ""
     message: str = ""
@@ -146,20 +145,20 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class RunHints:
-    """What the report tells of the failing run: interpreter version, plugins, command, seconds.
+    """What the report tells of the failing run: interpreter version, plugins, seconds.
 
     `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
     `system` is windows or macos where its tracebacks are of one. `doctests` are the files whose
-    examples it names.
+    examples it names, `places` the files or class names of all its cases.
     """
 
     python: str = ""
     plugins: tuple[str, ...] = ()
-    command: str = ""
     seconds: float = 0.0
     started: float = 0.0
     system: str = ""
     doctests: tuple[str, ...] = ()
+    places: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,10 +86,18 @@ def find_reversals(
             best_fixed=len(tests) if found else 0,
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
-            ledger.outdated[cluster.id] = (
+            said = (
                 f"{regression.said}; it cannot go back: without it {test} fails, which the same"
-                " commit brought. This test is out of date, or the code has to serve both"
+                " commit brought."
             )
+            claims = (
+                change_intent.is_claimed(one, regression, ledger.tree) for one in cluster.failures
+            )
+            if all(claims) and not change_intent.says_nothing_changes(regression):
+                told = "This test is out of date, or the code has to serve both"
+                ledger.outdated[cluster.id] = f"{said} {told}"
+            else:
+                ledger.notes.append(f"{said} The code has to serve both")
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:

@@ -336,16 +336,27 @@ def test_later_commits_stay_as_they_are(tmp_path: Path) -> None:
     assert texts == [now.replace("n > low", "n < low")]
 
 
-def test_where_a_test_of_the_commit_needs_the_change_the_failing_one_is_out_of_date(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("kind", "title", "outdated"),
+    [
+        ("AssertionError", "Raise it", True),
+        ("AttributeError", "Raise it", False),
+        ("AssertionError", "refactor: one place for it", False),
+    ],
+)
+def test_where_a_test_of_the_commit_needs_the_change_a_failing_claim_is_out_of_date(
+    tmp_path: Path, kind: str, title: str, outdated: bool
 ) -> None:
     after = BEFORE.replace("min(n, high)", "n")
     brought = ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n")
     found, _, ledger, _ = _reversals(
-        tmp_path, after, _clamps, lambda m: m["clamp"](99, 0, 9) == 99, tests=(brought,)
-    )
+        tmp_path, after, _clamps, lambda m: m["clamp"](99, 0, 9) == 99, tests=(brought,),
+        kind=kind, title=title,
+    )  # fmt: skip
     assert found == []
-    assert f"without it {NEW} fails, which the same commit brought" in ledger.outdated["c1"]
+    assert ("c1" in ledger.outdated) is outdated
+    (said,) = [*ledger.outdated.values(), *ledger.notes]
+    assert f"without it {NEW} fails, which the same commit brought" in said
 
 
 def test_nothing_is_judged_where_the_commit_changed_no_function(tmp_path: Path) -> None:
