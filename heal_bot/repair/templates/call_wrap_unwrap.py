@@ -88,7 +88,9 @@ def insertions(scope: MutationContext) -> Iterator[Mutation]:
         value = site.text(node)
         for name, tier in assign_tiers(_FUNCTIONS[known] if not chained else ()):
             if called(place.parent) != name:
-                yield site.put(node, call(name, value), combine_tiers(max(tier, least), extra))
+                yield site.put(
+                    node, _wrap(name, node, value), combine_tiers(max(tier, least), extra)
+                )
         for method, tier in assign_tiers(_METHODS.get(known, ())):
             code = Text(f"{value.at(ATOM)}.{method}")
             yield site.put(node, code, combine_tiers(max(tier, least), extra))
@@ -100,13 +102,19 @@ def insertions(scope: MutationContext) -> Iterator[Mutation]:
             continue
         for name in inner:
             if name not in _callers(scope, node):
-                yield site.put(node, call(name, value), extra)
+                yield site.put(node, _wrap(name, node, value), extra)
         for name, function in scope.around.functions.items():
             if len(function.args.args) == 1 and name != own:
-                yield site.put(node, call(name, value), Tier.RARE)
+                yield site.put(node, _wrap(name, node, value), Tier.RARE)
         for name, function in scope.around.methods.items() if receiver else ():
             if len(function.args.args) == 2 and name != own:
-                yield site.put(node, call(f"{receiver}.{name}", value), Tier.RARE)
+                yield site.put(node, _wrap(f"{receiver}.{name}", node, value), Tier.RARE)
+
+
+def _wrap(name: str, node: ast.expr, value: Text) -> Text:
+    """A call of an expression, whose brackets a generator already has."""
+    whole = isinstance(node, ast.GeneratorExp) and value.code.startswith("(")
+    return Text(f"{name}{value.code}") if whole else call(name, value)
 
 
 def _marked(scope: MutationContext) -> list[str]:
