@@ -216,7 +216,7 @@ def next_step(record: OutcomeRecord, where: str, look: str) -> str:
         " --python, --freeze or --setup",
         "explained": "follow the reason above; no change to the code is proposed",
         "nothing_to_do": "nothing; if a run failed elsewhere, give its report with --junit",
-        "stale_test": "check the test: the code does what its callers expect",
+        "stale_test": "decide whether the code or the test is right",
         "flaky": "fix the test or what it waits for; no change to the code is proposed",
         "superseded": "heal again at the current commit",
     }

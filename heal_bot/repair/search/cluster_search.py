@@ -92,9 +92,9 @@ def search_cluster(
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])
-        elif cluster.id not in ledger.unsure:
+        elif cluster.id not in ledger.unsure or cluster.id not in ledger.suggestions:
             search = _ClusterSearch(run, cluster, session, ledger, limits)
-            seek = _reconcile if cluster.id in ledger.outdated else _take_turns
+            seek = _reconcile if cluster.id in ledger.unsure else _take_turns
             yield from seek(search, proposers)
     if run.over():
         if run.stopped():
@@ -122,11 +122,11 @@ def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterato
     part = replace(run, deadline=run.clock() + _RECONCILED * run.left())
     rules = [proposer for proposer in proposers if proposer.streams]
     for winner in _take_turns(replace(search, run=part), rules):
-        why = ledger.outdated.pop(cluster)
+        why = ledger.unsure.pop(cluster)
         yield winner
         if cluster in ledger.suggestions:
             return
-        ledger.outdated[cluster] = why
+        ledger.unsure[cluster] = why
 
 
 def _take_turns(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:

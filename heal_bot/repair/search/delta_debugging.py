@@ -23,6 +23,7 @@ from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Session
 from heal_bot.repair.search.attempt_log import AttemptLog
+from heal_bot.repair.search.guarded_reversal import PROPOSER, find_guarded
 from heal_bot.repair.search.reversal_completion import Pieces, ReversalCompletion
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import (
@@ -38,7 +39,6 @@ from heal_bot.source.reversal import (
 )
 from heal_bot.source.similar_changes import Outline, outline_change
 
-PROPOSER = "history"
 # Parts of one level that are judged alone; a commit of more is taken as a whole first.
 _WIDTH = 400
 _RIVALS = 4
@@ -86,18 +86,10 @@ def find_reversals(
             best_fixed=len(tests) if found else 0,
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
-            said = (
-                f"{regression.said}; it cannot go back: without it {test} fails, which the same"
-                " commit brought."
-            )
-            claims = (
-                change_intent.is_claimed(one, regression, ledger.tree) for one in cluster.failures
-            )
-            if all(claims) and not change_intent.says_nothing_changes(regression):
-                told = "This test is out of date, or the code has to serve both"
-                ledger.outdated[cluster.id] = f"{said} {told}"
-            else:
-                ledger.notes.append(f"{said} The code has to serve both")
+            single = [p[0] for p in sorted(search.contradictions, key=_size) if len(p) == 1]
+            yield from find_guarded(run, cluster, session, ledger, change, single, regression)
+            if cluster.id not in ledger.suggestions:
+                search.tell_contradiction(test)
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
@@ -304,13 +296,38 @@ class _Search:
 
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""
+        return (
+            next(iter(self.contradictions.values()), "")
+            if all(self.contradictions.values())
+            else ""
+        )
+
+    @property
+    def contradictions(self) -> dict[Pieces, str]:
+        """The sets that make the tests pass, with a test of the commit that they break; or ''."""
         tests = {failure.test for failure in self.cluster.failures}
-        broken = [
-            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in self.brought), "")
-            for v in self.judged.values()
+        return {
+            pieces: next(
+                (f.test for f in v.newly_failing if f.test.partition("[")[0] in self.brought), ""
+            )
+            for pieces, v in self.judged.items()
             if tests <= set(v.fixed)
-        ]
-        return broken[0] if broken and all(broken) else ""
+        }
+
+    def tell_contradiction(self, test: str) -> None:
+        """Say that the commit and its failing tests want different things, as far as that is so."""
+        regression = self.regression
+        said = (
+            f"{regression.said}; it cannot go back: without it {test} fails, which the same"
+            " commit brought."
+        )
+        failures, tree = self.cluster.failures, self.ledger.tree
+        claims = all(change_intent.is_claimed(one, regression, tree) for one in failures)
+        if claims and not change_intent.says_nothing_changes(regression):
+            told = "Undecided: the tests are out of date, or the code has to serve both"
+            self.ledger.unsure[self.cluster.id] = f"{said} {told}"
+        else:
+            self.ledger.notes.append(f"{said} The code has to serve both")
 
     def list_same_changes(self, pieces: Pieces) -> list[str]:
         """The lines where the commit changed as these parts did, and that stay as they are.

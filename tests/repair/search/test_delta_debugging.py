@@ -337,15 +337,15 @@ def test_later_commits_stay_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "title", "outdated"),
+    ("kind", "title", "unsure"),
     [
         ("AssertionError", "Raise it", True),
         ("AttributeError", "Raise it", False),
         ("AssertionError", "refactor: one place for it", False),
     ],
 )
-def test_where_a_test_of_the_commit_needs_the_change_a_failing_claim_is_out_of_date(
-    tmp_path: Path, kind: str, title: str, outdated: bool
+def test_where_a_test_of_the_commit_needs_the_change_a_failing_claim_is_undecided(
+    tmp_path: Path, kind: str, title: str, unsure: bool
 ) -> None:
     after = BEFORE.replace("min(n, high)", "n")
     brought = ChangedFile("tests/test_m.py", b"", b"def test_new():\n    pass\n")
@@ -354,8 +354,8 @@ def test_where_a_test_of_the_commit_needs_the_change_a_failing_claim_is_out_of_d
         kind=kind, title=title,
     )  # fmt: skip
     assert found == []
-    assert ("c1" in ledger.outdated) is outdated
-    (said,) = [*ledger.outdated.values(), *ledger.notes]
+    assert ("c1" in ledger.unsure) is unsure
+    (said,) = [*ledger.unsure.values(), *ledger.notes]
     assert f"without it {NEW} fails, which the same commit brought" in said
 
 

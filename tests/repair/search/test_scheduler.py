@@ -138,7 +138,7 @@ def test_a_test_that_seems_to_contradict_its_commit_does_not_where_a_change_suit
     )  # fmt: skip
     suits = "if" in new
     assert len(offered) == suits
-    assert ("add" in ledger.outdated) != (suits and cold)
+    assert ("add" in ledger.unsure) != (suits and cold)
 
 
 @dataclass

@@ -117,7 +117,7 @@ EXAMPLES = [
     ),
     ("missing call", "def f(name):\n    return name\n", "return name", "return name.strip()", ""),
     ("missing call", "def f(n):\n    return n - 2\n", "n - 2", "abs(n - 2)", ""),
-    ("missing call", "def f(a):\n    return (b for b in a)\n", "(b for b in a)", "list(b for b in a)", ""),
+    ("missing call", "def f(a):\n    return (b for b in a)\n", "(b for b", "list(b for b", ""),
     ("shared default", "def f(a, b=[]):\n    b.append(a)\n    return b\n",
      "b=[]):\n", "b=None):\n    if b is None:\n        b = []\n", ""),
     ("shared default", 'def f(a, *, b={}):\n    """Doc."""\n    b[a] = 1\n    return b\n',
