@@ -34,8 +34,7 @@ def rank_fixes(
     if failures[0].broken is not None:
         chosen = collection_templates.ordered(fixes)
     else:
-        # What the code before the commit did tells several fixes apart.
-        regression = ledger.find_regression(cluster) if len(fixes) > 1 else None
+        regression = ledger.find_regression(cluster)
         former = survey_change(ledger.tree, regression.files).list_former() if regression else ()
         least = ledger.min_confidence
         chosen = choose_patches(session, fixes, failures, ledger.has_failed, least, former)

@@ -37,6 +37,16 @@ class Pool:
         pairs = zip(self.unchanged[: self.calls.recorded], self.rows[patch], strict=False)
         return [n for n, pair in enumerate(pairs) if behavioral_diff.is_other(*pair)]
 
+    def find_spoiled(self, patch: int) -> list[int]:
+        """Those that passing tests make, and that do not what the former code did either."""
+        row, former = self.rows[patch], dict(enumerate(self.former))
+        return [
+            n for n in self.find_changed(patch)
+            if n in self.calls.worked
+            and (n not in former or former[n].how == "skipped"
+                 or behavioral_diff.is_other(former[n], row[n]))
+        ]  # fmt: skip
+
     def count_inputs(self, patch: int) -> int | None:
         """How many calls of failing tests a patch changes; None where none can be repeated."""
         if not self.rows[patch] or not self.called:

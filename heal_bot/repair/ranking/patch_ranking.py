@@ -35,7 +35,7 @@ class _Group:
 
     `inputs` counts the calls with different arguments that failing tests make and that they change,
     None where no call could be repeated; `spoiled` are the calls of passing tests, in words, that
-    they change.
+    they change to what the code before a commit did not do.
     """
 
     members: tuple[Attempt, ...]
@@ -203,13 +203,12 @@ def _group(pool: Pool, members: Sequence[int]) -> _Group:
     row, fixes = pool.rows[first], [pool.fixes[at] for at in members]
     varied = (known[recorded:] for known in (pool.unchanged, row, pool.former))
     changed = behavioral_diff.changed_share(*varied)
-    other = pool.find_changed(first)
     return _Group(
         members=tuple(fixes),
         cost=fixes[0].candidate.prior + CHANGED * changed,
         row=(*row, *pool.examples[1 + first]),
         inputs=pool.count_inputs(first),
-        spoiled=tuple(_turned(pool, row, n) for n in other if n in pool.calls.worked),
+        spoiled=tuple(_turned(pool, row, n) for n in pool.find_spoiled(first)),
         objections=_objections(pool, first),
     )
 

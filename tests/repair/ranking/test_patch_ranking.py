@@ -234,6 +234,15 @@ def test_what_the_code_before_the_commit_did_is_no_price() -> None:
         assert next(ranked).number == first
 
 
+def test_a_call_that_does_again_what_it_did_before_the_commit_is_not_spoiled() -> None:
+    before = (Edit(TARGET, "def total(prices):\n    return 0\n"),)
+    for former, spoiled in (("aab", False), ("aac", True)):
+        called = Called(_rows("xxx", "aab", former, recorded=3, worked=[2]))
+        fixes, failures = [_fix(1, 0.0)], FAILURES * 3
+        (first,) = choose_patches(called, fixes, failures, _held, 0.75, before)  # type: ignore[arg-type]
+        assert any("passing tests make" in one for one in first.lacks or ()) is spoiled
+
+
 def _partial(fix: Attempt) -> Attempt:
     return replace(fix, verdict=Verdict("improved", ("t",)))
 
