@@ -67,7 +67,10 @@ class Repository:
         return self.origin.work
 
     def fetch(self, run: Run, sha: str) -> None:
-        """Bring a commit and up to DEPTH of its ancestors; UsageError when the source lacks it."""
+        """Bring a commit and up to DEPTH of its ancestors; UsageError when the source lacks it.
+
+        Of a partial clone, which lacks what files were before, it comes alone.
+        """
         if self._has(run, sha):
             return
         known = self._mirror.attempt(run, "cat-file", "-e", f"{sha}^{{commit}}")
@@ -77,6 +80,8 @@ class Repository:
             )
         fetched = self._fetched(run, (sha,), DEPTH)
         self.git.refuse_full(fetched)
+        if not fetched.ok:
+            fetched = self._fetched(run, (sha,), 1)
         if not fetched.ok or not self._has(run, sha):
             said = one_line(fetched.stderr.decode(errors="replace"))
             raise WorkspaceError(

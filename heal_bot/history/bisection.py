@@ -29,7 +29,7 @@ _SHARE = 0.25
 _SECONDS = 60.0
 _NO_PAST = (
     "no earlier commit is here, so what changed is unknown; where the clone is shallow,"
-    " `git fetch --unshallow` brings the others"
+    " `git fetch --unshallow` brings the others, and one with a `filter` is made anew without it"
 )
 
 

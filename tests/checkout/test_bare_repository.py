@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from heal_bot.checkout.bare_repository import Repository
+from heal_bot.checkout.commits import list_commits
 from heal_bot.checkout.git import Git
 from heal_bot.core.errors import ProvisionError, UsageError, WorkspaceError
 from heal_bot.core.events import Run
@@ -46,6 +47,20 @@ def test_a_shallow_clone_is_read(run, source, tmp_path, git):
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     repository = Repository.of(run, tmp_path / "shallow", tmp_path / "scratch")
     assert repository.head == git(source, "rev-parse", "HEAD")
+
+
+def test_a_partial_clone_is_read_without_its_past(run, source, tmp_path, git):
+    (source / "later.py").write_text("one = 1\n")
+    git(source, "add", ".")
+    git(source, "commit", "-q", "-m", "Add")
+    (source / "later.py").write_text("one = 2\n")
+    git(source, "commit", "-q", "-a", "-m", "Change")
+    git(source, "config", "uploadpack.allowFilter", "true")
+    git(source, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{source}", "partial")
+    repository = Repository.of(run, tmp_path / "partial", tmp_path / "scratch")
+    assert repository.head == git(source, "rev-parse", "HEAD")
+    assert list_commits(run, repository, git(source, "rev-parse", "HEAD~1"), repository.head) == ()
 
 
 def test_a_sha256_repository_is_read(run, tmp_path, git):
