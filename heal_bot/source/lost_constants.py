@@ -18,6 +18,10 @@ _CONSTANT = frozenset(
 )
 _BUILTINS = frozenset(["bytes", "complex", "float", "frozenset", "int", "len", "str", "tuple"])
 _LONGEST = 120
+_ALONE = (
+    ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.List | ast.Dict
+    | ast.Set | ast.ListComp | ast.SetComp | ast.DictComp
+)  # fmt: skip
 
 
 def find_lost(before: str, now: str) -> dict[str, str]:
@@ -108,4 +112,7 @@ def _place(node: ast.Name) -> tuple[int, int]:
 def stands_alone(value: str) -> bool:
     """Whether an expression needs no brackets wherever it is put."""
     node = ast.parse(value, mode="eval").body
-    return isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    if isinstance(node, ast.Tuple):
+        # With its own brackets it may be the arguments of a call.
+        return isinstance(ast.parse(f"_{value}", mode="eval").body, ast.Call)
+    return isinstance(node, _ALONE)

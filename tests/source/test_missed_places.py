@@ -50,6 +50,9 @@ def test_what_was_replaced_in_one_function_is_replaced_in_the_other() -> None:
         ("def a(b):\n    go(b)\n    return b * 2\n",
          "def a(b):\n    go(b - 1)\n    return b * 2\n",
          ["def a(b):\n    go(b - 1)\n    return (b - 1) * 2\n"]),
+        ("def a(b):\n    go(b)\n    return b * 2\n",
+         "def a(b):\n    go((b, 1))\n    return b * 2\n",
+         ["def a(b):\n    go((b, 1))\n    return (b, 1) * 2\n"]),
         ("def a(b):\n    go(b)\n\n\ndef go(b):\n    return b\n",
          "def a(b):\n    go(b - 1)\n\n\ndef go(b):\n    return b\n", []),
         ("def a():\n    go(X.p)\n\n\ndef b():\n    go(X.p)\n\n\ndef c():\n    go(X.p)\n",
@@ -62,8 +65,8 @@ def test_what_was_replaced_in_one_function_is_replaced_in_the_other() -> None:
          f"def a(b):\n    return b.y\n\n\ndef d(b):\n    return {'+'.join('b' * 1200)}\n", []),
     ],
     ids=["two changes", "an attribute", "a call around it", "a number", "no code", "brackets",
-         "a variable of another function", "two replacements", "another argument", "an operator",
-         "code too deep to read"],
+         "brackets of its own", "a variable of another function", "two replacements",
+         "another argument", "an operator", "code too deep to read"],
 )  # fmt: skip
 def test_only_the_same_replacement_is_made(before: str, now: str, wanted: list[str]) -> None:
     assert _restore(before, now) == wanted
