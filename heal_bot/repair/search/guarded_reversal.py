@@ -14,7 +14,15 @@ from dataclasses import replace
 from itertools import islice
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Regression, Target
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Edit,
+    Regression,
+    Target,
+    doubt_reversal,
+)
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import Session
 from heal_bot.repair.ranking.offer import rank_fixes
@@ -63,10 +71,11 @@ def find_guarded(
         if verdict.status == VerdictStatus.FIXED:
             passing.append(ledger.record(run, cluster, candidate, verdict, 0.0))
     for found in islice(rank_fixes(cluster, session, ledger, passing), 1):
-        told = found
-        if found.candidate not in brought:
-            told = replace(found, lacks=(*(found.lacks or ()), _OTHER))
-            ledger.weigh([told])
+        other = () if found.candidate in brought else (_OTHER,)
+        what = f"keeps a part of `{regression.bad_sha[:7]}` ({regression.title}) under a condition"
+        doubts = (*found.doubts, doubt_reversal(what))
+        told = replace(found, lacks=(*(found.lacks or ()), *other), doubts=doubts)
+        ledger.weigh([told])
         yield told
 
 

@@ -78,6 +78,7 @@ def test_a_change_that_came_with_an_option_is_kept_for_that_option(
     found, texts, _ = _find(tmp_path, before, after, old, new)
     assert texts == [expected]
     assert found[0].candidate.family == "guarded reversal"
+    assert found[0].doubts[-1].startswith("keeps a part of `bbbbbbb` (Add it) under a condition")
 
 
 def test_where_no_condition_suits_both_sides_it_is_undecided(tmp_path: Path) -> None:
