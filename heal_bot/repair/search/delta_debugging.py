@@ -86,8 +86,9 @@ def find_reversals(
             best_fixed=len(tests) if found else 0,
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
-            single = [p[0] for p in sorted(search.contradictions, key=_size) if len(p) == 1]
-            yield from find_guarded(run, cluster, session, ledger, change, single, regression)
+            search.brought_fail = True
+            sets = sorted(search.reduce(code), key=_size)
+            yield from find_guarded(run, cluster, session, ledger, change, sets, regression)
             if cluster.id not in ledger.suggestions:
                 search.tell_contradiction(test)
             return
@@ -119,7 +120,7 @@ def _size(pieces: Pieces) -> tuple[int, int]:
 class _Search:
     """The parts of one commit, judged in sets on the failing tests of a cluster.
 
-    `brought` are the tests that the commit added or changed.
+    `brought` are the tests that the commit added or changed; with `brought_fail` these may fail.
     """
 
     run: Run
@@ -129,6 +130,7 @@ class _Search:
     regression: Regression
     change: ReversedChange
     brought: frozenset[str]
+    brought_fail: bool = False
     lost: Pieces = ()
     missed: Pieces = ()
     tried: int = 0
@@ -279,7 +281,7 @@ class _Search:
         ]  # fmt: skip
 
     def passing(self, sets: Sequence[Pieces]) -> list[Pieces]:
-        """Those of the sets with which all failing tests pass and none breaks."""
+        """Those of the sets with which all failing tests pass and none breaks that may not."""
         new = [one for one in dict.fromkeys(sets) if one not in self.judged]
         candidates = [(one, self.candidate(one)) for one in new]
         # On the way to the fewest a set may be as large as the whole commit.
@@ -291,28 +293,25 @@ class _Search:
             self.tried += 1
             self.ledger.count(candidate, verdict)
             self.judged[one] = verdict
-        known = ((one, self.judged.get(one)) for one in sets)
-        return [one for one, v in known if v and v.status == VerdictStatus.FIXED]
+        return [one for one in sets if (v := self.judged.get(one)) and self.is_passing(v)]
+
+    def is_passing(self, verdict: Verdict) -> bool:
+        """Whether the failing tests pass, and none breaks but what may."""
+        if verdict.status == VerdictStatus.FIXED or not self.brought_fail:
+            return verdict.status == VerdictStatus.FIXED
+        broken = {failure.test.partition("[")[0] for failure in verdict.newly_failing}
+        tests = {failure.test for failure in self.cluster.failures}
+        return tests <= set(verdict.fixed) and bool(broken) and broken <= self.brought
 
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""
-        return (
-            next(iter(self.contradictions.values()), "")
-            if all(self.contradictions.values())
-            else ""
-        )
-
-    @property
-    def contradictions(self) -> dict[Pieces, str]:
-        """The sets that make the tests pass, with a test of the commit that they break; or ''."""
         tests = {failure.test for failure in self.cluster.failures}
-        return {
-            pieces: next(
-                (f.test for f in v.newly_failing if f.test.partition("[")[0] in self.brought), ""
-            )
-            for pieces, v in self.judged.items()
+        broken = [
+            next((f.test for f in v.newly_failing if f.test.partition("[")[0] in self.brought), "")
+            for v in self.judged.values()
             if tests <= set(v.fixed)
-        }
+        ]
+        return broken[0] if broken and all(broken) else ""
 
     def tell_contradiction(self, test: str) -> None:
         """Say that the commit and its failing tests want different things, as far as that is so."""

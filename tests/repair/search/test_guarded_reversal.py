@@ -47,7 +47,17 @@ def _find(
             'def label(n, unit=None):\n    return str(n) if unit is None else f"{n} {unit}"\n',
             "label(3) == '3'",
             "label(3, 'm') == '3 m'",
-            id="an expression",
+            id="what it returns",
+        ),
+        pytest.param(
+            "def pair(n):\n    one = 2 * n\n    two = 3 * n\n    return one, two\n",
+            "def pair(n, by=None):\n    one = 2 * n * (by or 2)\n    two = 3 * n * (by or 2)\n"
+            "    return one, two\n",
+            "def pair(n, by=None):\n    one = 2 * n if by is None else 2 * n * (by or 2)\n"
+            "    two = 3 * n if by is None else 3 * n * (by or 2)\n    return one, two\n",
+            "pair(1) == (2, 3)",
+            "pair(1, 3) == (6, 9)",
+            id="two expressions",
         ),
         pytest.param(
             "def fill(n):\n    box = [n]\n    return box\n",
@@ -57,6 +67,15 @@ def _find(
             "fill(3) == [3]",
             "fill(3, (4,)) == [4, 3, 0]",
             id="a statement that came",
+        ),
+        pytest.param(
+            "def first(box):\n    return box[0]\n",
+            "def first(box, most=None):\n    for one in box[:most]:\n        return max(box)\n",
+            "def first(box, most=None):\n    if most is None:\n        return box[0]\n"
+            "    for one in box[:most]:\n        return max(box)\n",
+            "first([1, 2]) == 1",
+            "first([1, 2], 2) == 2",
+            id="statements that end there",
         ),
         pytest.param(
             "class Box:\n    def __init__(self, n):\n        self.n = n\n\n"
