@@ -98,7 +98,7 @@ def _guard_parts(
     for pieces in sets[:_SETS]:
         by_target: dict[Target, list[Part]] = {}
         for target, part in pieces:
-            by_target.setdefault(target, []).append(part)
+            by_target.setdefault(target, []).extend(part.cuts())
         old = "\n".join(former.get(target, text) for target in by_target)
         names = _list_names(by_target, change)
         new = [name for name in names if not re.search(rf"\b{name.removeprefix('self.')}\b", old)]
@@ -106,7 +106,10 @@ def _guard_parts(
         for number, condition in enumerate(_list_conditions(ordered)[:_CONDITIONS]):
             sources = {t: _guard(t, parts, condition) for t, parts in by_target.items()}
             if all(source and source != target.source for target, source in sources.items()):
-                edits = tuple(Edit(target, source) for target, source in sources.items())
+                edits = tuple(
+                    Edit(target, source, change.find_imports(target, sources))
+                    for target, source in sources.items()
+                )
                 why = f"does what it did before `{commit}` where `{condition[0]}`"
                 candidate = Candidate(edits, PROPOSER, _FAMILY, why, prior=float(number))
                 yield candidate, number < len(_list_conditions(new))
