@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from heal_bot.core.errors import HealBotError
-from heal_bot.source import guard
+from heal_bot.source import definitions, guard
 
 _PARTS = 60
 
@@ -16,7 +17,7 @@ class Sources:
 
     def __init__(self, paths: Sequence[str], read: Callable[[str], bytes]) -> None:
         self._read = read
-        self._trees: dict[str, ast.Module | None] = {}
+        self._nodes: dict[str, dict[str, list[ast.stmt]]] = {}
         self._by_dotted: dict[str, list[str]] = {}
         for path in paths:
             if path.endswith(".py"):
@@ -42,7 +43,8 @@ class Sources:
     def classes(self, classname: str) -> tuple[str, ...]:
         """Ids of the class of this dotted name: in the longest module name that holds it."""
         return self._places(
-            classname, lambda path, inner: bool(inner) and self._scope(path, inner) is not None
+            classname,
+            lambda path, inner: any(isinstance(n, ast.ClassDef) for n in self._named(path, inner)),
         )
 
     def _places(self, dotted: str, holds: Callable[[str, Sequence[str]], bool]) -> tuple[str, ...]:
@@ -57,44 +59,19 @@ class Sources:
 
     def defines(self, path: str, classes: Sequence[str], function: str) -> bool:
         """Whether the file has these nested classes and the function, or a base that may."""
-        scope = self._scope(path, classes)
-        if scope is None or not function.isidentifier():
-            return False
-        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-        inherits = isinstance(scope, ast.ClassDef) and bool(scope.bases)
-        return inherits or any(
-            isinstance(n, functions) and n.name == function for n in _flat(scope.body)
-        )
+        inherits = any(isinstance(n, ast.ClassDef) and n.bases for n in self._named(path, classes))
+        named = self._named(path, (*classes, function))
+        found = inherits or any(isinstance(n, definitions.Function) for n in named)
+        return found and function.isidentifier()
 
-    def _scope(self, path: str, classes: Sequence[str]) -> ast.Module | ast.ClassDef | None:
-        """The module, or the innermost of these nested classes; None where one is not there."""
-        scope: ast.Module | ast.ClassDef | None = self.tree(path)
-        for name in classes:
-            inside = _flat(scope.body) if scope is not None else ()
-            found = [n for n in inside if isinstance(n, ast.ClassDef) and n.name == name]
-            scope = found[-1] if found else None
-        return scope
-
-    def tree(self, path: str) -> ast.Module | None:
-        """The file's syntax tree, or None when it is not parsable within the caps."""
-        if path not in self._trees:
-            self._trees[path] = self._parse(path)
-        return self._trees[path]
-
-    def _parse(self, path: str) -> ast.Module | None:
-        try:
-            return guard.parse(self._read(path))
-        except (KeyError, HealBotError):
-            return None
-
-
-def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements of a scope, those under `if`, `try` and `with` included."""
-    for node in body:
-        yield node
-        for part in ("body", "orelse", "finalbody"):
-            if isinstance(node, ast.If | ast.Try | ast.With):
-                yield from _flat(getattr(node, part, []))
+    def _named(self, path: str, names: Sequence[str]) -> Sequence[ast.stmt]:
+        """What the file defines by these nested names, outside of functions."""
+        if path not in self._nodes:
+            self._nodes[path] = {}
+            with contextlib.suppress(KeyError, HealBotError):
+                text = guard.check_text(self._read(path))
+                self._nodes[path] = definitions.read(text).nodes
+        return () if "<locals>" in names else self._nodes[path].get(".".join(names), ())
 
 
 def _endings(path: str) -> Iterator[str]:
