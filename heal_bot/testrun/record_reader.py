@@ -38,7 +38,6 @@ class RecordReader:
     runs: bool
     spectrum: Collector = field(default_factory=Collector)
     errors: list[tuple[str, str]] = field(default_factory=list)
-    neutralised: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     unsteady: list[str] = field(default_factory=list)
     asked: OracleAnswers = field(default_factory=OracleAnswers)
@@ -59,8 +58,6 @@ class RecordReader:
         elif kind == "unsteady":
             self.unsteady += driver_protocol.expect_texts(value)
         elif kind == "collected":
-            names = driver_protocol.expect_texts(record.get("neutralised"), 100)
-            self.neutralised = tuple(names)
             self.cap = min(_CAP_MOST, FIRST_CAP + self.per_test * len(self.tests.names))
         elif kind == "asked":
             tests, others = (

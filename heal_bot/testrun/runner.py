@@ -235,7 +235,6 @@ class SuiteRunner:
             detail=detail,
             spectrum=hearing.spectrum.spectrum(names) if wanted else None,
             errors=tuple(hearing.errors),
-            neutralised=hearing.neutralised,
             peak_memory=ended.peak_memory,
             unknown=hearing.unknown,
             unsteady=tuple(hearing.unsteady),

@@ -35,7 +35,7 @@ def _one(number: int, outcome: str = "passed") -> list[tuple[str, dict[str, obje
 
 HEAD: list[tuple[str, dict[str, object]]] = [
     ("tests", {"v": NAMES}),
-    ("collected", {"c": 2, "neutralised": []}),
+    ("collected", {"c": 2}),
 ]
 
 

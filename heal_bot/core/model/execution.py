@@ -178,7 +178,6 @@ class SuiteRun:
     detail: str = ""
     spectrum: Spectrum | None = None
     errors: tuple[tuple[str, str], ...] = ()
-    neutralised: tuple[str, ...] = ()
     peak_memory: int = 0
     unknown: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()

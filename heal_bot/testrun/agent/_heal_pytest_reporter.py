@@ -63,7 +63,6 @@ class Plugin:
         self.numbers = {}
         self.by_name = {}
         self.errors = []
-        self.neutralised = []
         self.unknown = []
         self.current = None
         self.since = 0.0
@@ -82,12 +81,12 @@ class Plugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config):
-        self.neutralised += _heal_pytest_options.neutralise_early(early_config)
+        _heal_pytest_options.neutralise_early(early_config)
         yield
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config):
-        self.neutralised += _heal_pytest_options.neutralise_late(config)
+        _heal_pytest_options.neutralise_late(config)
         if self.order.get("doctests"):
             config.option.doctestmodules = config.option.doctest_ignore_import_errors = True
             texts = [name for name in self.order["doctests"] if not name.endswith(".py")]
@@ -162,7 +161,7 @@ class Plugin:
             self.records.send("missing", v=missing[at : at + _CHUNK])
         for at in range(0, len(unsteady), _CHUNK):
             self.records.send("unsteady", v=unsteady[at : at + _CHUNK])
-        self.records.send("collected", c=len(items), neutralised=sorted(set(self.neutralised)))
+        self.records.send("collected", c=len(items))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session):
