@@ -50,24 +50,9 @@ class JudgeRequest:
         kind = "swap" if self.files is None else "fresh"
         if self.candidates:
             kind = "prefilter" if self.prefilter else "calls"
-        return {
-            "nonce": nonce,
-            "kind": kind,
-            "edits": list(self.edits),
-            "candidates": [list(edits) for edits in self.candidates],
-            "each": self.prefilter or CALL_SECONDS,
-            "known": dict(self.known),
-            "seed": self.seed,
-            "width": self.width,
-            "files": dict(self.files or {}),
-            "first": list(self.first),
-            "rest": list(self.rest),
-            "guards": list(self.guards),
-            "all": self.all_tests,
-            "limit": self.limit,
-            "longer": self.longer,
-            "canaries": canaries,
-        }
+        told = {name: getattr(self, name) for name in self.__slots__}
+        own = {"nonce": nonce, "kind": kind, "canaries": canaries}
+        return {**told, **own, "each": self.prefilter or CALL_SECONDS}
 
 
 @dataclass(frozen=True, slots=True)

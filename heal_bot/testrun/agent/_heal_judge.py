@@ -34,14 +34,14 @@ class Judge:
         follows = dict(zip(map(id, every), every[1:]))
         for item in first:
             self._one(item, follows)
-        if self.good or self.order["all"]:
+        if self.good or self.order["all_tests"]:
             os.write(self.bell, b"+")
             for item in rest:
                 self._one(item, follows)
             broken = 0
             for item in guards:
                 broken += not self._one(item, follows)
-                if broken >= _ENOUGH_BROKEN and not self.order["all"]:
+                if broken >= _ENOUGH_BROKEN and not self.order["all_tests"]:
                     break
             else:
                 # Where the last test has another one to come, fixtures are still up: no canary.
