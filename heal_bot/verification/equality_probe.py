@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 
 from heal_bot.core.model import Edit, SuiteRun
-from heal_bot.source import functions
 from heal_bot.verification import tamper_evidence
 
 _SAID = "heal-bot: this is equal to values that differ"
@@ -67,10 +64,7 @@ def probe_change(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     A value that is equal to two different ones makes every test pass that compares it. A function
     that hands one out raises here.
     """
-    chosen = [edit for edit in edits if edit.target.kind == "function"]
-    changed = [replace(edit, new_source=_probing(edit.new_source)) for edit in chosen]
-    kept = [edit for edit in edits if edit not in chosen]
-    return (*changed, *kept) if changed else ()
+    return tamper_evidence.rewrite_functions(edits, _probing)
 
 
 def find_fooled(run: SuiteRun, tests: Sequence[str]) -> tuple[str, ...]:
@@ -107,8 +101,7 @@ def _probing(source: str) -> str:
         function.body = [
             *first, *probe, ast.Try(body=body, handlers=[], orelse=[], finalbody=[look])
         ]  # fmt: skip
-    text = ast.unparse(ast.fix_missing_locations(function))
-    return textwrap.indent(text, functions.find_indentation(source)) + "\n"
+    return tamper_evidence.render_function(function, source)
 
 
 def _unbound(function: ast.AST) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from heal_bot.core.model import CaseResult, Edit, SuiteRun
@@ -21,13 +21,14 @@ def poison_change(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     The body is kept, so that a body which forges results does so here as well. A generator
     raises before its first value, since a caller may never ask for its last.
     """
-    changed = [replace(e, new_source=_raising(e.new_source)) for e in edits if _is_function(e)]
-    kept = [e for e in edits if not _is_function(e)]
-    return (*changed, *kept) if changed else ()
+    return rewrite_functions(edits, _raising)
 
 
-def _is_function(edit: Edit) -> bool:
-    return edit.target.kind == "function"
+def rewrite_functions(edits: Sequence[Edit], rewrite: Callable[[str], str]) -> tuple[Edit, ...]:
+    """The same change with its functions rewritten, these first; () without a function."""
+    chosen = [edit for edit in edits if edit.target.kind == "function"]
+    changed = [replace(edit, new_source=rewrite(edit.new_source)) for edit in chosen]
+    return (*changed, *(edit for edit in edits if edit not in chosen)) if changed else ()
 
 
 def _raising(source: str) -> str:
@@ -39,6 +40,11 @@ def _raising(source: str) -> str:
         kept = [node for node in function.body if isinstance(node, ast.Global | ast.Nonlocal)]
         rest = [node for node in function.body if node not in kept] or [ast.Pass()]
         function.body = [*kept, ast.Try(body=rest, handlers=[], orelse=[], finalbody=poison)]
+    return render_function(function, source)
+
+
+def render_function(function: Function, source: str) -> str:
+    """A changed tree as text, indented as the source that it was read from."""
     text = ast.unparse(ast.fix_missing_locations(function))
     return textwrap.indent(text, functions.find_indentation(source)) + "\n"
 
