@@ -11,7 +11,6 @@ from typing import Any
 from heal_bot.core.model import ASKED, HealRequest, Leg, Report, ReportedCase
 from heal_bot.core.statuses import OutcomeStatus
 from heal_bot.core.text import name_first, one_line
-from heal_bot.junit.matrix_jobs import parse
 from heal_bot.junit.report_files import Opened, find_matching, open_report
 from heal_bot.ports import Tree
 from heal_bot.source import doctest_output
@@ -162,7 +161,7 @@ class _Allowed:
 
     def leg(self, case: ReportedCase) -> str:
         """Which leg that may fail a case is of; '' where it must not."""
-        leg = parse(case.leg)
+        leg = case.leg
         if self.here:
             return self.here
         if early := _EARLY.search(leg.name) or _EARLY.search(_runner(case.text)):

@@ -15,7 +15,6 @@ _SYSTEMS = (
     ("macos", re.compile(r"(?i)mac-?os|darwin|(?<![a-z])osx(?![a-z])")),
     ("linux", re.compile(r"(?i)linux|ubuntu|debian|alpine|fedora|centos")),
 )
-_LABEL = re.compile(r" \[(?:python (?P<python>3\.\d{1,2}))?(?:, )?(?P<system>[a-z]+)?\]$")
 
 
 def leg_of(name: str, properties: Mapping[str, str]) -> Leg:
@@ -40,17 +39,3 @@ def _versioned(name: str) -> re.Match[str] | None:
 
 def _system(text: str) -> str:
     return next((name for name, pattern in _SYSTEMS if pattern.search(text)), "")
-
-
-def label_job(leg: Leg) -> str:
-    """How `ReportedCase.leg` writes it; `parse` reads it back."""
-    known = ", ".join(p for p in (leg.python and f"python {leg.python}", leg.system) if p)
-    return f"{leg.name} [{known}]" if known else leg.name
-
-
-def parse(labelled: str) -> Leg:
-    """The leg that `label()` wrote."""
-    match = _LABEL.search(labelled)
-    if not match:
-        return Leg(labelled)
-    return Leg(labelled[: match.start()], match["python"] or "", match["system"] or "")

@@ -14,13 +14,13 @@ from junitparser.xunit2 import TestCase
 
 from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
-from heal_bot.core.model import Report, ReportedCase
+from heal_bot.core.model import Leg, Report, ReportedCase
 from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import count, one_line
 from heal_bot.junit.archive import Document, read_documents
 from heal_bot.junit.failure_message import kind_of, message_of
 from heal_bot.junit.junit_handler import FoundCase, Key, Suites
-from heal_bot.junit.matrix_jobs import label_job, leg_of
+from heal_bot.junit.matrix_jobs import leg_of
 from heal_bot.junit.report_files import ReportPlace, find, open_report
 from heal_bot.junit.run_hints import hints_of
 from heal_bot.junit.xml_reader import Parsed, parse
@@ -51,7 +51,7 @@ class _Gathered:
     flags: dict[str, None] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
-    legs: list[str] = field(default_factory=list)
+    legs: list[Leg] = field(default_factory=list)
     places: set[str] = field(default_factory=set)
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
     stopped: set[tuple[str, str]] = field(default_factory=set)
@@ -140,8 +140,8 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
     for name, value in suites.properties.items():
         gathered.properties.setdefault(name, value)
     leg = leg_of(document.name, suites.properties)
-    gathered.legs.append(label_job(leg))
-    cases = tuple(_merged(parsed, label_job(leg), gathered))
+    gathered.legs.append(leg)
+    cases = tuple(_merged(parsed, leg, gathered))
     gathered.cases += cases
     tries = sum(case.attempts - 1 for case in cases)
     kind = (leg.python, leg.system)
@@ -150,7 +150,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         gathered.stopped.add(kind)
 
 
-def _merged(parsed: Parsed[ReportedCase], leg: str, gathered: _Gathered) -> Iterator[ReportedCase]:
+def _merged(parsed: Parsed[ReportedCase], leg: Leg, gathered: _Gathered) -> Iterator[ReportedCase]:
     """The cases of one document, attempts of one test merged: the last decides.
 
     A failed call and a failed teardown of one test are two cases with one key (pytest); the call

@@ -11,7 +11,6 @@ from heal_bot.core.statuses import RunResult
 from heal_bot.core.text import one_line
 from heal_bot.junit import dialects, traceback
 from heal_bot.junit.ast_lookup import Sources
-from heal_bot.junit.matrix_jobs import parse
 from heal_bot.junit.node_id_resolver import Join
 from heal_bot.junit.path_mapping import Layout
 
@@ -114,7 +113,7 @@ def _sorted(report: Report, join: Join) -> _Cases:
             continue
         joined = join.find(case)
         if case.outcome == RunResult.PASSED and not joined.reason:
-            cases.retried.append(f"{_label(case)} failed and then passed in {case.leg}")
+            cases.retried.append(f"{_label(case)} failed and then passed in {case.leg.label}")
             continue
         for test in joined.tests:
             cases.meant.setdefault(test, []).append(case)
@@ -195,14 +194,14 @@ def _stopped(report: Report, collection: Collection, beyond: int) -> list[str]:
 def _failure(test: str, cases: Sequence[ReportedCase], layout: Layout) -> Failure:
     """One failure from all cases that mean this test."""
     order = {"linux": 0, "": 0, "macos": 1, "windows": 2}
-    case = min(cases, key=lambda c: (order.get(parse(c.leg).system, 0), c.phase != "call"))
+    case = min(cases, key=lambda c: (order.get(c.leg.system, 0), c.phase != "call"))
     return Failure(
         test=test,
         kind=case.kind,
         message=case.message,
         frames=traceback.parse_frames(case.text, layout),
         reason=_reason(cases, case),
-        legs=tuple(dict.fromkeys(parse(c.leg) for c in cases if c.leg)),
+        legs=tuple(dict.fromkeys(c.leg for c in cases if c.leg.name)),
     )
 
 
@@ -218,9 +217,10 @@ def _reason(cases: Sequence[ReportedCase], case: ReportedCase) -> str:
     if (tries := max(c.attempts for c in cases)) > 1:
         parts.append(f"the report shows {tries} tries")
     legs = list(dict.fromkeys(c.leg for c in cases))
-    systems = {parse(leg).system for leg in legs}
+    named = ", ".join(leg.label for leg in legs[:4])
+    systems = {leg.system for leg in legs}
     if systems and systems <= {"windows", "macos"}:
-        parts.append(f"reported only on {' and '.join(sorted(systems))}, by {', '.join(legs[:4])}")
+        parts.append(f"reported only on {' and '.join(sorted(systems))}, by {named}")
     elif len(legs) > 1:
-        parts.append(f"reported by {len(legs)} legs: {', '.join(legs[:4])}")
+        parts.append(f"reported by {len(legs)} legs: {named}")
     return one_line("; ".join(parts), 500)

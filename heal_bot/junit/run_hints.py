@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from heal_bot.core.model import ReportedCase, RunHints
 from heal_bot.core.text import one_line
-from heal_bot.junit import matrix_jobs
 
 _WORKER = re.compile(r"^\[gw\d{1,4}\] \w+ -- Python (3\.\d{1,2}(?:\.\d{1,3})?)", re.MULTILINE)
 _LIBRARY = re.compile(
@@ -59,7 +58,7 @@ def hints_of(
 
 def _failing_python(cases: Sequence[ReportedCase]) -> str:
     """The Python of the leg in which most cases fail, `3.N`; '' where no leg tells."""
-    failing = (matrix_jobs.parse(c.leg) for c in cases if c.red)
+    failing = (c.leg for c in cases if c.red)
     fails = Counter(leg.python for leg in failing if leg.system in {"", "linux"} and leg.python)
     return max(fails, key=lambda python: fails[python], default="")
 

@@ -9,9 +9,9 @@ import pytest
 
 from heal_bot.core.model import HealRequest, Leg, Report, ReportedCase, RunHints
 from heal_bot.junit.excluded_failures import explain_doctests, name_tool, set_aside
-from heal_bot.junit.matrix_jobs import label_job
 from tests.fakes import SHA, FolderTree
 
+PLAIN = Leg("r.xml")
 PUSH = HealRequest("octo/shop", SHA, trigger="step:push", job="test")
 MATRIX = """on: push
 jobs:
@@ -32,7 +32,7 @@ jobs:
 """
 
 
-def red(classname: str, name: str, message: str = "", kind: str = "", leg: str = "r.xml",
+def red(classname: str, name: str, message: str = "", kind: str = "", leg: Leg = PLAIN,
         text: str = "") -> ReportedCase:  # fmt: skip
     return ReportedCase(classname, name, "failed", kind=kind, message=message, leg=leg, text=text)
 
@@ -79,7 +79,7 @@ def test_findings_alone_are_explained_by_the_first_and_what_cures_it(tmp_path: P
 
 
 def leg(name: str, python: str = "", text: str = "") -> ReportedCase:
-    return red("tests.test_a", "test_one", leg=label_job(Leg(name, python)), text=text)
+    return red("tests.test_a", "test_one", leg=Leg(name, python), text=text)
 
 
 @pytest.mark.parametrize(

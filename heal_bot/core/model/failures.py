@@ -89,6 +89,38 @@ class Frame:
     origin: Origin
 
 
+# Systems whose failures cannot be confirmed in a sandbox on Linux.
+ELSEWHERE = {"windows": "Windows", "macos": "macOS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One leg of a matrix: the report's name, the Python as `3.N`, the system; '' where unknown.
+
+    system: linux | macos | windows.
+    """
+
+    name: str
+    python: str = ""
+    system: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name with what is known of it, for sentences."""
+        known = ", ".join(p for p in (self.python and f"python {self.python}", self.system) if p)
+        return f"{self.name} [{known}]" if known else self.name
+
+    def differs(self, python: str) -> str:
+        """The system, or the Python, by which it differs from Linux with `python`; '' for neither.
+
+        A leg without a Python may have run that one.
+        """
+        if self.system in ELSEWHERE:
+            return ELSEWHERE[self.system]
+        minor = ".".join(python.split(".")[:2])
+        return f"Python {self.python}" if self.python not in {"", minor} else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ReportedCase:
     """One test case as a report names it, after attempts of one leg were merged (the last decides).
@@ -106,7 +138,7 @@ class ReportedCase:
     message: str = ""
     text: str = ""
     seconds: float = 0.0
-    leg: str = ""
+    leg: Leg = Leg("")
     attempts: int = 1
     place: int = 0
     places: int = 0
@@ -115,32 +147,6 @@ class ReportedCase:
     def red(self) -> bool:
         """Whether it failed, wherever."""
         return self.outcome in RED
-
-
-# Systems whose failures cannot be confirmed in a sandbox on Linux.
-ELSEWHERE = {"windows": "Windows", "macos": "macOS"}
-
-
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """One leg of a matrix: the report's name, the Python as `3.N`, the system; '' where unknown.
-
-    system: linux | macos | windows.
-    """
-
-    name: str
-    python: str = ""
-    system: str = ""
-
-    def differs(self, python: str) -> str:
-        """The system, or the Python, by which it differs from Linux with `python`; '' for neither.
-
-        A leg without a Python may have run that one.
-        """
-        if self.system in ELSEWHERE:
-            return ELSEWHERE[self.system]
-        minor = ".".join(python.split(".")[:2])
-        return f"Python {self.python}" if self.python not in {"", minor} else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +181,7 @@ class Report:
     hints: RunHints = RunHints()
     skipped: tuple[str, ...] = ()
     stopped: tuple[int, ...] = ()
-    legs: tuple[str, ...] = ()
+    legs: tuple[Leg, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
