@@ -22,7 +22,6 @@ from heal_bot.sandbox.job_spec import Job
 from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
-from heal_bot.testrun.verdict import make_failure
 
 _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 _WARM_UP = 3
@@ -153,7 +152,7 @@ class Little:
     def warm(self, bodies: Sequence[str], count: int) -> float:
         """Seconds per candidate; those that are right run all five tests."""
         results = self.cold().results
-        red = [make_failure(result) for result in results if result.outcome == "failed"]
+        red = [result.as_failure() for result in results if result.outcome == "failed"]
         guards = [result.test for result in results if result.outcome == "passed"]
         target = next(t for t in functions.index_targets("m.py", _MODULE) if t.qualname == "add")
 

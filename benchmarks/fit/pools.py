@@ -56,7 +56,6 @@ from heal_bot.repair.templates.template_costs import load_costs
 from heal_bot.repair.templates.template_proposer import TemplateProposer
 from heal_bot.source import functions
 from heal_bot.source.guard import SourceRejected
-from heal_bot.verification.baseline import failure_of
 from heal_bot.verification.warm_trial import find_covering, open_session
 
 _SUITE_SECONDS = 60.0
@@ -286,7 +285,7 @@ def _pooled(made: RunContext, fault: Fault, visible: int) -> dict[str, Any] | No
     context = replace(made, run=run, tree=fault.tree)
     begin = time.monotonic()
     suite = _without(fault.suite, hidden)
-    found = [failure_of(result) for result in suite.red if result.test in set(shown)]
+    found = [result.as_failure() for result in suite.red if result.test in set(shown)]
     baseline = Baseline(tuple(Reproduced(one, FailureStatus.CONFIRMED) for one in found), suite, 1)
     clusters = collection_suspects.locate(run, baseline, fault.tree)
     if not clusters:

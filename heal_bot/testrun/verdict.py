@@ -29,10 +29,10 @@ class Expectation:
         return (*(failure.test for failure in self.failing), *self.guards)
 
 
-def make_failure(result: CaseResult) -> Failure:
+def _failure_of(result: CaseResult) -> Failure:
     """A result that is no pass as a failure with its new message."""
     reason = "" if result.red else f"the test is {result.outcome}"
-    return Failure(result.test, result.kind, result.message, result.frames, reason)
+    return result.as_failure(reason)
 
 
 def make_verdict(answer: JudgeResponse, expected: Expectation) -> Verdict:
@@ -88,7 +88,7 @@ def _failing(
         if error is not None:
             still.append(Failure(before.test, "CollectionError", error))
         elif bad is not None:
-            still.append(replace(make_failure(bad), test=before.test))
+            still.append(replace(_failure_of(bad), test=before.test))
         elif any(result.passed for result in found):
             fixed.append(before.test)
         else:
@@ -124,5 +124,5 @@ def _broken(
         if error is not None:
             broken.append(Failure(guard, "CollectionError", error))
         elif result is not None and result.outcome not in GREEN:
-            broken.append(make_failure(result))
+            broken.append(_failure_of(result))
     return broken

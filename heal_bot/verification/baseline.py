@@ -90,7 +90,7 @@ def reproduce(
     results = {result.test: result for result in suite.results}
     uncollected = collection_failures.find_uncollected(suite, tree)
     if failures is None:
-        failures = (*uncollected.values(), *map(failure_of, suite.red))
+        failures = (*uncollected.values(), *map(CaseResult.as_failure, suite.red))
     here = (replace(f, test=stable_test_ids.here(f.test, suite.collected)) for f in failures)
     failures = tuple(one for f in here for one in _beneath(f, suite))
     known = [f.test for f in failures if f.test in results]
@@ -155,11 +155,6 @@ def _starts(failure: Failure) -> tuple[str, str]:
     return f"{failure.test}::", f"{failure.test}["
 
 
-def failure_of(result: CaseResult, reason: str = "") -> Failure:
-    """A red result as a failure."""
-    return Failure(result.test, result.kind, result.message, result.frames, reason)
-
-
 def _classified(
     failure: Failure,
     seen: CaseResult | None,
@@ -204,7 +199,7 @@ def _classified(
 
 def _firm(failure: Failure, seen: CaseResult, tree: Tree, env: Environment) -> Reproduced:
     """A test that is red whenever it runs."""
-    found = failure_of(seen, failure.reason)
+    found = seen.as_failure(failure.reason)
     if reason := non_code_causes.explain_environment(seen, failure, tree, env):
         known = non_code_causes.is_known(seen, failure, tree, env)
         status = FailureStatus.EXPLAINED if known else FailureStatus.ENVIRONMENT

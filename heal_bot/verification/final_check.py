@@ -22,7 +22,7 @@ from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
 from heal_bot.verification import measured_change, stale_test_history, suite_time_budget
-from heal_bot.verification.baseline import failure_of, remark_on_ids
+from heal_bot.verification.baseline import remark_on_ids
 from heal_bot.verification.certificate import (
     CertificateFindings,
     certify,
@@ -143,7 +143,7 @@ def _judged(
         told = name_first(len(broken.results), broken.results[0].test, *kinds)
         return Verdict(
             VerdictStatus.UNCONFIRMED,
-            newly_failing=tuple(failure_of(result) for result in broken.results),
+            newly_failing=tuple(result.as_failure() for result in broken.results),
             detail=f"the cold run breaks {told}",
             cause=measured_change.find_breaker(broken, edits, baseline),
         )
@@ -197,7 +197,7 @@ def _list_undone(proposal: Proposal) -> list[str]:
 def _nothing(suite: SuiteRun, baseline: Baseline, *, sometimes: bool) -> Verdict:
     """The verdict where no listed test passes in every run."""
     red = {result.test: result for result in suite.results}
-    left = tuple(failure_of(red[f.test]) for f in baseline.confirmed if f.test in red)
+    left = tuple(red[f.test].as_failure() for f in baseline.confirmed if f.test in red)
     detail = "nothing passes in the cold run"
     if sometimes:
         detail = (

@@ -22,7 +22,6 @@ from heal_bot.core.text import name_first
 from heal_bot.ports import Ask, RunContext, Tree
 from heal_bot.source import edit, functions
 from heal_bot.source.guard import SourceRejected
-from heal_bot.verification.baseline import failure_of
 from heal_bot.verification.measured_change import ended_early
 
 GATE = "merge commit"
@@ -52,15 +51,13 @@ def check_merge_commit(
     before, after = context.run_many([Ask(merged, selected), Ask(fresh, selected)])
     if before.finished and not after.finished:
         return ended_early(context.run, f"the patched suite on the {name}", after)
-    left = tuple(r for r in after.red if r.test in found.patch.fixed)
+    left = tuple(r.as_failure() for r in after.red if r.test in found.patch.fixed)
     if left:
         detail = f"still red on the {name}: {name_first(len(left), left[0].test, 'test')}"
-        return Verdict(
-            VerdictStatus.UNCONFIRMED, still_failing=tuple(map(failure_of, left)), detail=detail
-        )
+        return Verdict(VerdictStatus.UNCONFIRMED, still_failing=left, detail=detail)
     if broken := _broken(context, fresh, before, after):
         detail = f"newly red on the {name}: {name_first(len(broken), broken[0].test, 'test')}"
-        newly = tuple(map(failure_of, broken))
+        newly = tuple(map(CaseResult.as_failure, broken))
         return Verdict(VerdictStatus.UNCONFIRMED, newly_failing=newly, detail=detail)
     there = {r.test for r in after.results} & set(found.patch.fixed)
     return found.with_gate(GATE, f"{len(there)} of the fixed tests pass on {tested_sha[:12]} too")

@@ -11,7 +11,6 @@ import pytest
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Environment
 from heal_bot.sandbox.sandbox_client import Sandbox
-from heal_bot.testrun import verdict
 from heal_bot.testrun.agent_process import Workbench
 from heal_bot.testrun.forkserver_client import ForkServerClient
 from heal_bot.testrun.judge_protocol import JudgeRequest, JudgeResponse
@@ -219,7 +218,7 @@ def test_a_session_says_the_same_with_and_without_it(
     tests = {**PLAIN, **DRESSED, **ODD}[name]
     tree = project({"m.py": CODE, "test_m.py": tests, "pytest.ini": INI})
     (failed,) = runner.run(run, tree, env).results
-    failing = (verdict.make_failure(failed),)
+    failing = (failed.as_failure(),)
     sources = [*TABLE, *(f"def f(n):\n    return n - {k}\n" for k in range(2, 20))]
     candidates = [tree.candidate("f", source) for source in sources]
     with runner.warm(run, tree, env, failing, ()) as session:
@@ -242,7 +241,7 @@ def test_a_change_that_spoils_what_follows_is_found_out(
     )
     filler = [tree.candidate("f", f"def f(n):\n    return n - {k}\n") for k in range(2, 9)]
     right: Candidate = replace(tree.candidate("f", RIGHT), prior=1.0)
-    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (failed.as_failure(),), ()) as session:
         found = list(session.judge([*filler[:3], spoils, right, *filler[3:], right]))
     statuses = [f.status for f in found]
     assert statuses == [*["unchanged"] * 4, "fixed", *["unchanged"] * 4, "fixed"]
@@ -263,6 +262,6 @@ def test_parameters_that_a_function_changes_are_new_for_every_candidate(
         f"def total(rows):\n    rows.append(0)\n    return sum(rows) {end}\n"
         for _, end in zip(range(12), ends, strict=False)
     ]
-    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (failed.as_failure(),), ()) as session:
         found = [f.status for f in session.judge(tree.candidate("total", s) for s in sources)]
     assert found == ["unchanged", "unchanged", "fixed"] * 4

@@ -19,7 +19,6 @@ from heal_bot.testrun.command_runner import CommandRunner
 from heal_bot.testrun.process_session import ColdSession
 from heal_bot.testrun.runner import SuiteRunner
 from heal_bot.testrun.warm_session import WarmSession
-from heal_bot.verification.baseline import failure_of
 
 pytestmark = pytest.mark.long
 
@@ -65,7 +64,7 @@ def test_a_script_is_one_test_whose_lines_are_known_and_candidates_are_runs_of_i
     assert (red.test, red.outcome, red.kind) == (COMMAND, "failed", "AssertionError")
     assert ("m.py", 2) in lines_of(suite.spectrum, COMMAND)
     assert ("m.py", 6) not in lines_of(suite.spectrum, COMMAND)
-    with runner.warm(run, tree, env, [failure_of(red)], ()) as session:
+    with runner.warm(run, tree, env, [red.as_failure()], ()) as session:
         assert isinstance(session, ColdSession)
         given = [tree.candidate("total", text) for text in (WRONG, RIGHT)]
         assert [v.status for v in session.judge(given)] == ["unchanged", "fixed"]
@@ -89,7 +88,7 @@ def test_tests_of_a_report_that_pytest_finds_red_too_are_searched_for_with_it(
     }  # fmt: skip
     assert ("m.py", 6) not in lines_of(suite.spectrum, "test_m.py::test_total")
     assert ("m.py", 6) in lines_of(suite.spectrum, "test_m.py::test_unused")
-    red = failure_of(by_test["test_m.py::test_total"])
+    red = by_test["test_m.py::test_total"].as_failure()
     with runner.warm(run, tree, env, [red], ("test_m.py::test_unused",)) as session:
         assert isinstance(session, WarmSession)
         assert [v.status for v in session.judge([tree.candidate("total", RIGHT)])] == ["fixed"]
@@ -142,7 +141,7 @@ def test_ids_and_collection_errors_begin_at_the_top_where_the_project_lies_below
     assert red.frames[-1].path == top
     (alone,) = runner.run_many(run, env, [Ask(tree, (red.test,))])
     assert [r.test for r in alone.results] == [red.test]
-    with runner.warm(run, tree, env, [failure_of(red)], [f"{top}::test_unused"]) as session:
+    with runner.warm(run, tree, env, [red.as_failure()], [f"{top}::test_unused"]) as session:
         candidate = tree.candidate("total", RIGHT, path="services/api/m.py")
         assert [v.status for v in session.judge([candidate])] == ["fixed"]
 
@@ -153,7 +152,7 @@ def test_what_one_environment_showed_is_kept_apart_from_another(
     tree, runner = project_with(JUNIT.replace("python", env.python))
     runner.preflight(run, env)
     (suite,) = runner.run_many(run, env, [Ask(tree, spectrum=True)])
-    red = [failure_of(r) for r in suite.results if r.test == "test_m.py::test_total"]
+    red = [r.as_failure() for r in suite.results if r.test == "test_m.py::test_total"]
     runner.preflight(run, env)
     with runner.warm(run, tree, env, red, ()) as session:
         assert isinstance(session, WarmSession)

@@ -9,7 +9,6 @@ import pytest
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
-from heal_bot.testrun import verdict
 from heal_bot.testrun.runner import SuiteRunner
 
 pytestmark = pytest.mark.long
@@ -91,7 +90,7 @@ def test_a_change_is_judged_as_if_it_were_the_first(
     (failed,) = runner.run(run, tree, env).results
     formulas = [*(f"n + n + {k}" for k in range(1, 12)), "n * n", "n - n", "n * 4"]
     candidates = [tree.candidate("f", body.format(formula)) for formula in formulas]
-    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (failed.as_failure(),), ()) as session:
         found = [answer.status for answer in session.judge(candidates)]
         calls = session.call((candidates[11], candidates[0], candidates[13]))
     right = {7, 11, 13}  # n + n + 8 as well
@@ -116,7 +115,7 @@ def test_lazy_objects_and_the_imports_of_a_patch_are_left_alone(
     (failed,) = runner.run(run, tree, env).results
     right = tree.candidate("f", body.format("prod((n, n))"), "from math import prod")
     wrong = [tree.candidate("f", body.format(f"n + n + {k}")) for k in range(1, 6)]
-    with runner.warm(run, tree, env, (verdict.make_failure(failed),), ()) as session:
+    with runner.warm(run, tree, env, (failed.as_failure(),), ()) as session:
         statuses = [found.status for found in session.judge([*wrong, right])]
         calls = session.call((right, wrong[0]))
     assert statuses == [*["unchanged"] * 5, "fixed"]

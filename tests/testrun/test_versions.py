@@ -16,7 +16,6 @@ from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
-from heal_bot.testrun.verdict import make_failure
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +105,7 @@ def test_cold_and_warm_runs_say_the_same_as_in_our_own_python(
     ), done.detail
     assert done.spectrum is not None
     assert ("m.py", 4) in done.spectrum.locations
-    failing = [make_failure(result) for result in done.results if result.outcome == "failed"]
+    failing = [result.as_failure() for result in done.results if result.outcome == "failed"]
     candidates = [tree.candidate(name, source) for name, source, _ in CANDIDATES]
     with runner.warm(run, tree, installed, failing, ["test_m.py::test_same"]) as session:
         verdicts = [verdict.status for verdict in session.judge(candidates)]

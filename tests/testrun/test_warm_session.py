@@ -12,7 +12,6 @@ from heal_bot.core.errors import SandboxError
 from heal_bot.core.events import Event, Run
 from heal_bot.core.model import Candidate, Environment, Failure, Verdict
 from heal_bot.sandbox.sandbox_client import Sandbox
-from heal_bot.testrun import verdict
 from heal_bot.testrun.runner import SuiteRunner
 
 ZOO = """\
@@ -217,9 +216,7 @@ def judged(
     runner = SuiteRunner(sandbox)
     done = runner.run(run, tree, env)
     assert done.ended == "finished", done
-    failing = [
-        verdict.make_failure(result) for result in done.results if result.outcome == "failed"
-    ]
+    failing = [result.as_failure() for result in done.results if result.outcome == "failed"]
     guards = [r.test for r in done.results if r.outcome in {"passed", "xfailed"}]
     assert (len(failing), len(guards)) == (15, 2)
     table = {**FIXES, **OTHERS, **BREAKS}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
-from heal_bot.core.model.failures import Frame
+from heal_bot.core.model.failures import Failure, Frame
 from heal_bot.core.statuses import RED, RunResult, SuiteEnd
 
 # The one test that the exit code of a `test-command` is.
@@ -94,6 +94,10 @@ class CaseResult:
     def red(self) -> bool:
         """Whether it failed, wherever."""
         return self.outcome in RED
+
+    def as_failure(self, reason: str = "") -> Failure:
+        """It as a failure, with a remark of ours."""
+        return Failure(self.test, self.kind, self.message, self.frames, reason)
 
 
 @dataclass(frozen=True, slots=True)
