@@ -265,6 +265,11 @@ def list_some(names: Sequence[str], most: int) -> str:
     return f"{', '.join(names[:most])}{more}"
 
 
+def short_version(version: str) -> str:
+    """A version of Python as legs and markers name it: 3.12."""
+    return ".".join(version.split(".")[:2])
+
+
 def count(number: int, one: str, many: str = "") -> str:
     """`1 test`, `2 tests`."""
     return f"{number} {one if number == 1 else many or one + 's'}"

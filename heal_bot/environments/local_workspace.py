@@ -15,6 +15,7 @@ from heal_bot.checkout.subproject_tree import narrow_tree
 from heal_bot.core.errors import ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Bump, ChangedFile, Commit, Environment, PatchedFile, RunHints
+from heal_bot.core.text import short_version
 from heal_bot.environments.environment_request import Wanted
 from heal_bot.environments.provision import provision, seal_of
 from heal_bot.environments.target_interpreter import MAKE_ONE, Interpreter, choose
@@ -98,7 +99,7 @@ class LocalWorkspace:
 
             folders = source, self.cache, self.scratch
             return assemble(run, project, Supplies(self.wanted, hints, self.builder, *folders))
-        if hints.python and not f"{python.version}.".startswith(_minor(hints.python)):
+        if hints.python and not f"{python.version}.".startswith(f"{short_version(hints.python)}."):
             here = f"{python.version} ({python.given})"
             run.warn("workspace", f"the failing run had Python {hints.python}, here is {here}")
         added: tuple[str, ...] = ()
@@ -152,7 +153,3 @@ class LocalWorkspace:
         ours = self.repository
         show = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
         return float(ours.git.run(run, *show))
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2]) + "."

@@ -22,7 +22,7 @@ from heal_bot.checkout.verified_copy import take_over
 from heal_bot.core import process
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
-from heal_bot.core.text import Secret, last_line, one_line, redact
+from heal_bot.core.text import Secret, last_line, one_line, redact, short_version
 from heal_bot.core.toml import read_toml
 from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access
@@ -86,8 +86,8 @@ class PackageIndex:
         _check(access.url)
         base, program = place_interpreter(python, source, store)
         uv = place_program(found, store)
-        short = ".".join(python.version.split(".")[:2])
-        return cls(uv, short, program, (base, uv), access, builder)
+        version = short_version(python.version)
+        return cls(uv, version, program, (base, uv), access, builder)
 
     def resolve(
         self,

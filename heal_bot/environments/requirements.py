@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from heal_bot.core.text import one_line
+from heal_bot.core.text import one_line, short_version
 from heal_bot.environments.uv_input import Package
 
 _MOST = 3000
@@ -154,10 +154,8 @@ def applies(requirement: Requirement, python: str) -> bool:
     """Whether a requirement's marker holds for a Python version on this machine."""
     if requirement.marker is None:
         return True
-    short = ".".join(python.split(".")[:2])
-    return requirement.marker.evaluate(
-        {"python_version": short, "python_full_version": python, "extra": ""}
-    )
+    told = {"python_version": short_version(python), "python_full_version": python, "extra": ""}
+    return requirement.marker.evaluate(told)
 
 
 def name_of(requirement: Requirement) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from heal_bot.core.model import ELSEWHERE, Baseline, Environment, Failure, Leg, Reproduced
 from heal_bot.core.statuses import FailureStatus
+from heal_bot.core.text import short_version
 
 _SHOWN = {FailureStatus.CONFIRMED: "failing too", FailureStatus.FLAKY: "failing sometimes",
           FailureStatus.ENVIRONMENT: "failing too"}  # fmt: skip
@@ -24,9 +25,9 @@ def mark_legs(failure: Failure, found: Reproduced, env: Environment) -> Reproduc
         passes = found.status == FailureStatus.NOT_REPRODUCED
         places = _differences(failure, env) if passes else ()
         return Reproduced(replace(seen, reason=reason, failed_on=places), FailureStatus.EXPLAINED)
-    pythons = {leg.python for leg in failure.legs}
     # A leg without a Python may have run the one that is here.
-    if found.status == FailureStatus.NOT_REPRODUCED and pythons and not pythons & {"", _minor(env)}:
+    pythons, own = {leg.python for leg in failure.legs}, {"", short_version(env.version)}
+    if found.status == FailureStatus.NOT_REPRODUCED and pythons and not pythons & own:
         told = f"Python {' and '.join(sorted(pythons))}, here is {env.version}"
         reason = f"{seen.reason}; it was reported on {told}: python-version, where it is there"
         places = _differences(failure, env)
@@ -42,9 +43,10 @@ def _differences(failure: Failure, env: Environment) -> tuple[str, ...]:
 def list_unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
     """What could not be confirmed for want of another Python: one remark per Linux leg."""
     missing: dict[Leg, list[str]] = {}
+    own = {"", short_version(env.version)}
     for failure in baseline.confirmed:
         for leg in failure.legs:
-            if leg.system not in ELSEWHERE and leg.python not in {"", _minor(env)}:
+            if leg.system not in ELSEWHERE and leg.python not in own:
                 missing.setdefault(leg, []).append(failure.test)
     return tuple(
         f"not confirmed on Python {leg.python} ({leg.name}), where"
@@ -52,8 +54,3 @@ def list_unconfirmed(baseline: Baseline, env: Environment) -> tuple[str, ...]:
         f" only Python {env.version} is provisioned here"
         for leg, tests in missing.items()
     )
-
-
-def _minor(env: Environment) -> str:
-    """The version as legs name it: 3.12."""
-    return ".".join(env.version.split(".")[:2])

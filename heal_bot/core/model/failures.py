@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from heal_bot.core.pytest_options import find_options
 from heal_bot.core.statuses import RED, RunResult
+from heal_bot.core.text import short_version
 
 
 class Trust(StrEnum):
@@ -117,8 +118,7 @@ class Leg:
         """
         if self.system in ELSEWHERE:
             return ELSEWHERE[self.system]
-        minor = ".".join(python.split(".")[:2])
-        return f"Python {self.python}" if self.python not in {"", minor} else ""
+        return f"Python {self.python}" if self.python not in {"", short_version(python)} else ""
 
 
 @dataclass(frozen=True, slots=True)
