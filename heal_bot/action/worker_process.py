@@ -35,6 +35,12 @@ _RECORDS = ".jsonl"
 _GRACE = 300.0
 _REPORTS = "heal-bot-reports"
 _CHUNK = 1 << 20
+# The model keys and the index with its credentials; the token is not among them.
+_KEYS = ("anthropic_api_key", "gemini_api_key", "openai_api_key", "index_url")
+# What the child is told by its environment.
+_TOLD = ("openai_base_url", "anthropic_base_url", "gemini_base_url", "github_repository",
+         "virtual_env", "ca_file", "workspace", "cache_dir", "scratch_dir", "sandbox",
+         "python_version", "setup", "test_command", "working_directory")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ def _run(
             cwd=scratch,
             seconds=chosen.max_minutes * 60 + _GRACE,
             stdin=secret_vault.pack_secrets(
-                _keys(chosen) if request.trust is Trust.TRUSTED else {}
+                chosen.environ(*_KEYS) if request.trust is Trust.TRUSTED else {}
             ),
             tee=_show,
         )
@@ -260,45 +266,21 @@ def _pointed(place: EventPlace | None, base_sha: str, fetched: Fetched) -> tuple
     return tuple(f"{place.path}::{target.qualname}" for target in around[:1])
 
 
-def _keys(chosen: Settings) -> dict[str, str]:
-    """The model keys and the index with its credentials; the token is not among them."""
-    keys = {
-        "ANTHROPIC_API_KEY": chosen.anthropic_api_key,
-        "GEMINI_API_KEY": chosen.gemini_api_key,
-        "OPENAI_API_KEY": chosen.openai_api_key,
-        "HEAL_BOT_INDEX_URL": chosen.index_url,
-    }
-    return {name: key.reveal() for name, key in keys.items() if key}
-
-
 def _environment(chosen: Settings, trust: Trust, scratch: Path) -> dict[str, str]:
     """The child's environment, from an allow-list: addresses and folders, no key, no token.
 
     A proxy's address may hold a password: it is for trusted code alone.
     """
-    known = {
+    own = {
         "PATH": os.defpath + ":/usr/local/bin",
         "HOME": str(scratch),
         "TMPDIR": _temporary(scratch.parent),
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
-        "OPENAI_BASE_URL": chosen.openai_base_url,
-        "ANTHROPIC_BASE_URL": chosen.anthropic_base_url,
-        "GEMINI_BASE_URL": chosen.gemini_base_url,
-        "GITHUB_REPOSITORY": chosen.github_repository,
-        "VIRTUAL_ENV": chosen.virtual_env,
-        "SSL_CERT_FILE": chosen.ca_file,
-        "HTTPS_PROXY": chosen.proxy if trust is Trust.TRUSTED else "",
-        "HEAL_BOT_WORKSPACE": chosen.workspace,
-        "HEAL_BOT_CACHE": chosen.cache_dir,
-        "HEAL_BOT_SCRATCH": chosen.scratch_dir,
-        "HEAL_BOT_SANDBOX": chosen.sandbox,
-        "HEAL_BOT_PYTHON_VERSION": chosen.python_version,
-        "HEAL_BOT_SETUP": chosen.setup,
-        "HEAL_BOT_TEST_COMMAND": chosen.test_command,
-        "HEAL_BOT_WORKING_DIRECTORY": chosen.working_directory,
     }
-    return {name: value for name, value in known.items() if value}
+    proxy = chosen.environ("proxy") if trust is Trust.TRUSTED else {}
+    own |= chosen.environ(*_TOLD) | proxy
+    return {name: value for name, value in own.items() if value}
 
 
 def _temporary(folder: Path) -> str:

@@ -108,6 +108,11 @@ class Settings(BaseModel):
         """The test command, where it is not pytest itself."""
         return self.test_command if find_options(self.test_command) is None else ""
 
+    def environ(self, *names: str) -> dict[str, str]:
+        """The variables that another process reads these settings from; without what is empty."""
+        told = {_FROM_ENVIRONMENT[name][0]: getattr(self, name) for name in names}
+        return {k: v.reveal() if isinstance(v, Secret) else v for k, v in told.items() if v}
+
     def tiers(self) -> tuple[str, ...]:
         """The proposers in the order they are asked: as given, else rules and every keyed model."""
         if self.proposers:

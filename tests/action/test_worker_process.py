@@ -16,7 +16,7 @@ from heal_bot.action import worker_process
 from heal_bot.action.action_context import ActionContext
 from heal_bot.core.errors import ProvisionError, UsageError
 from heal_bot.core.model import HealRequest, Memory, Trust
-from heal_bot.core.settings import Settings
+from heal_bot.core.settings import Settings, load
 from tests.github_server import runner
 
 
@@ -158,3 +158,19 @@ def test_a_run_has_what_is_left_of_the_day(
 ) -> None:
     environ = {"INPUT_ANTHROPIC-API-KEY": "key-for-tests", **given}
     assert worker_process._left_of_day(ActionContext.of(environ), spent) == said
+
+
+@pytest.mark.parametrize("trust", list(Trust))
+def test_the_child_reads_back_what_it_is_told_and_a_proxy_only_for_trusted_code(
+    tmp_path: Path, trust: Trust
+) -> None:
+    told = {"GITHUB_WORKSPACE": "/w", "HEAL_BOT_SETUP": ".[test]", "SSL_CERT_FILE": "/ca.pem",
+            "https_proxy": "http://me:word@proxy", "GOOGLE_API_KEY": "key-for-tests",
+            "GITHUB_TOKEN": "token-for-tests"}  # fmt: skip
+    chosen = load(told)
+    environ = worker_process._environment(chosen, trust, tmp_path)
+    known = load(environ)
+    assert (known.workspace, known.setup, known.ca_file) == ("/w", ".[test]", "/ca.pem")
+    assert known.proxy == ("http://me:word@proxy" if trust is Trust.TRUSTED else "")
+    assert "for-tests" not in "".join(environ.values())
+    assert chosen.environ(*worker_process._KEYS) == {"GEMINI_API_KEY": "key-for-tests"}
