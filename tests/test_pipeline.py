@@ -328,7 +328,7 @@ def test_what_a_report_names_runs_though_the_suite_does_not_come_to_it(
     os.utime(tmp_path / "r.xml", (MADE - stale, MADE - stale))
     run, _ = quiet_run()
     for here, status in ((failed(THREE), "not_healed"), (passed(THREE), "not_reproduced")):
-        runner = Runner([CUT, suite(here)])
+        runner = Runner([CUT, suite(here), suite(here)] * 2)
         edges = Edges(Workspace(tmp_path / "tree"), runner, (), NoStore())  # type: ignore[arg-type]
         request = HealRequest("octo/shop", SHA, reports=("r.xml",))
         outcome = heal(run, request, edges, tmp_path, Memory(), SearchLimits())

@@ -89,7 +89,7 @@ def test_a_question_is_told_with_both_answers_and_the_commands_that_take_each() 
     ("status", "stopped", "words"),
     [
         ("sandbox_error", "done", "heal-bot doctor"),
-        ("stale_test", "done", "check the test"),
+        ("stale_test", "done", "decide whether"),
         ("budget_exhausted", "budget", "heal-bot explain out"),
         ("not_healed", "interrupted", "or heal again"),
         ("not_healed", "exhausted", "heal-bot explain out"),
