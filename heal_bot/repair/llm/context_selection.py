@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from heal_bot.core.model import Failure, Target
 from heal_bot.core.text import cut_end, one_line
 from heal_bot.repair.llm.failing_test_context import Failing, holds
 from heal_bot.repair.llm.prompt_context import FOLLOWED, ContextFacts, ShownTarget
@@ -21,24 +20,6 @@ _PART = 4_000
 _MESSAGE = 800
 # How full a prompt may be for what is of less and less use, as parts of its size.
 _NEAR, _FAR, _LAST = 0.7, 0.85, 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is shown; suspects with their numbers, `missing` in words what is not."""
-
-    failing: tuple[Failing, ...]
-    others: tuple[Failure, ...]
-    suspects: tuple[tuple[int, ShownTarget], ...]
-    related: tuple[Related, ...]
-    files: tuple[tuple[str, str], ...]
-    neighbours: tuple[str, ...]
-    values: str
-    history: str
-    base: str
-    broken: tuple[str, ...]
-    missing: tuple[str, ...]
-    passing: tuple[Target, ...] = ()
 
 
 @dataclass(slots=True)
@@ -63,7 +44,7 @@ class _Room:
 
 @dataclass(slots=True)
 class _Draft:
-    """A selection as it is filled."""
+    """What is shown, as it is filled."""
 
     facts: ContextFacts
     room: _Room
@@ -104,15 +85,15 @@ class _Draft:
             parts = tuple(part for part in group.fixtures if part not in own)
             self.failing.append(_test(replace(group, fixtures=parts), self.room, share))
 
-    def shown(self) -> tuple[tuple[int, ShownTarget], ...]:
-        """The suspects with their numbers."""
+    def shown(self) -> tuple[ShownTarget, ...]:
+        """The suspects, the most likely first."""
         return tuple(
-            (place, one if number in self.outlined else replace(one, outline=()))
-            for place, (number, one) in enumerate(sorted(self.suspects.items()), 1)
+            one if number in self.outlined else replace(one, outline=())
+            for number, one in sorted(self.suspects.items())
         )
 
 
-def select_facts(facts: ContextFacts, size: int) -> Selection:
+def select_facts(facts: ContextFacts, size: int) -> ContextFacts:
     """About `size` characters of the facts, more where what must not be cut is longer.
 
     That is the likeliest suspect and, where source does not parse or import, each of them.
@@ -141,7 +122,8 @@ def select_facts(facts: ContextFacts, size: int) -> Selection:
     passing = tuple(one for one in facts.passing if room.fits(one.source, _FAR))
     draft.outline(likely[1:], _LAST)
     draft.tests(FOLLOWED, _TESTS, _LAST)
-    return Selection(
+    return replace(
+        facts,
         failing=tuple(draft.failing),
         others=tuple(group.failures[0] for group in facts.failing[_TESTS : _TESTS + _OTHERS]),
         suspects=draft.shown(),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import HealBotError
-from heal_bot.core.model import ChangedFile, Cluster, Origin, Target
+from heal_bot.core.model import ChangedFile, Cluster, Failure, Origin, Target
 from heal_bot.ports import Brief
 from heal_bot.repair.llm import collection_context
 from heal_bot.repair.llm.attempt_feedback import word_lesson
@@ -60,6 +60,8 @@ class ContextFacts:
     suspects, `related` what these use. `base` is the diff of what is confirmed already, `broken`
     what is known of source that does not parse or import, `history` the commit that broke the
     tests, `python` the version they run on, `passing` tests of the likeliest suspect that pass.
+    Where a part is selected, `others` are failures without their tests, and `missing` says in
+    words what is not shown.
     """
 
     failing: tuple[Failing, ...]
@@ -76,6 +78,8 @@ class ContextFacts:
     related: tuple[Related, ...] = ()
     python: str = ""
     passing: tuple[Target, ...] = ()
+    others: tuple[Failure, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -186,13 +186,7 @@ class Prompter:
     def _context_at(self, level: int) -> str:
         # Before anything is cut: of what lies across a cut a part would stay.
         facts = _hidden(self.facts, self.secrets) if self.secrets else self.facts
-        return self._render(
-            "context",
-            shown=select_facts(facts, _LEVELS[level]),
-            remembered=facts.remembered,
-            instruction=facts.instruction,
-            python=facts.python,
-        )
+        return self._render("context", shown=select_facts(facts, _LEVELS[level]))
 
     def _render(self, name: str, **values: object) -> str:
         return _template(name).render(untrusted=self._tagger(), nonce=self.nonce, **values)
