@@ -109,7 +109,6 @@ def _edits(tree: CommitTree, change: Change, path: str) -> tuple[Edit, ...]:
     changed = {
         old.qualname
         for old in functions.index_targets(path, before)
-        if (twin := functions.find_target(new, old.qualname, old.kind, old.nth)) is not None
-        and twin.source != old.source
+        if (twin := functions.find_same(old, new)) is not None and twin.source != old.source
     }
     return edit_recovery.recover_edits(path, before, after, changed)

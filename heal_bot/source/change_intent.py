@@ -284,7 +284,7 @@ def _find_described(code: Sequence[Edit], files: Sequence[ChangedFile]) -> str:
     for file in files:
         known = functions.read(file.path, file.before)
         for now in functions.read(file.path, file.after):
-            was = functions.find_target(known, now.qualname, now.kind, now.nth)
+            was = functions.find_same(now, known)
             if was is not None and _is_described_anew(was, now) and any(
                 one.target.qualname == now.qualname
                 or (one.target.kind != now.kind

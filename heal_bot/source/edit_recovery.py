@@ -32,8 +32,7 @@ def recover_edits(path: str, before: str, after: str, named: Collection[str]) ->
     pairs = [
         (old, twin)
         for old in functions.index_targets(path, before)
-        if old.qualname in named
-        and (twin := functions.find_target(new, old.qualname, old.kind, old.nth)) is not None
+        if old.qualname in named and (twin := functions.find_same(old, new)) is not None
     ]
     changed = [(old, twin) for old, twin in pairs if twin.source != old.source]
     if _fresh(before, after):

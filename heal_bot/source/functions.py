@@ -67,9 +67,8 @@ class _Walk:
 
     def function(self, node: _Function, scope: _Scope) -> Iterator[IndexEntry]:
         qualname = _qualified(scope, node.name)
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         last = node.end_lineno or node.lineno
-        entry = self.entry(qualname, "function", first, last)
+        entry = self.entry(qualname, "function", first_line(node), last)
         yield IndexEntry(entry.target, node.body[0].lineno)
         for name, default in list_defaults(node.args):
             lines = (name.lineno, default.end_lineno or default.lineno)
@@ -138,6 +137,11 @@ def find_target(
     return next((t for t in targets if (t.qualname, t.kind, t.nth) == wanted), None)
 
 
+def find_same(one: Target, targets: Sequence[Target]) -> Target | None:
+    """The target with the address of another one, or None."""
+    return find_target(targets, one.qualname, one.kind, one.nth)
+
+
 def body_lines(text: str, target: Target) -> range:
     """The lines of a target of the text that run when it does, without its header."""
     entries = index_entries(target.path, text)
@@ -204,6 +208,11 @@ def read_docstring(source: str) -> str:
     """What a function says of itself; '' where it says nothing, or is none."""
     found = parse_function(source)
     return (found and ast.get_docstring(found)) or ""
+
+
+def first_line(node: ast.AST) -> int:
+    """The first line of a statement, with its decorators."""
+    return min(int(n.lineno) for n in (node, *getattr(node, "decorator_list", ())))
 
 
 def find_head_end(node: ast.stmt) -> int:

@@ -63,15 +63,15 @@ class Version:
 
     def lines(self, nodes: Sequence[ast.AST]) -> tuple[int, int] | None:
         """The whole lines of statements that follow each other; None where they share one."""
-        start, end = self.starts[_line(nodes[0]) - 1], self.starts[_end(nodes[-1])]
+        start, end = self.starts[functions.first_line(nodes[0]) - 1], self.starts[_end(nodes[-1])]
         head = self.data[start : self.span(nodes[0])[0]]
         tail = self.data[self.span(nodes[-1])[1] : end].strip()
         alone = not head.strip() or bool(getattr(nodes[0], "decorator_list", ()))
         return (start, end) if alone and tail[:1] in {b"", b"#"} else None
 
-    def header(self, node: ast.AST) -> tuple[int, int] | None:
+    def header(self, node: _Node) -> tuple[int, int] | None:
         """The lines of a compound statement before its body; None where they share one."""
-        start, end = _line(node) - 1, _line(node.body[0]) - 1  # type: ignore[attr-defined]
+        start, end = (functions.first_line(one) - 1 for one in (node, node.body[0]))
         return (self.starts[start], self.starts[end]) if start < end else None
 
     def clause(self, node: _Node, name: str) -> tuple[int, int]:
@@ -91,11 +91,6 @@ class Version:
             begins = [self.span(chain[at])[0] for at in (first, end)]
             ends = [at + 2 * self.data.startswith(b"el", at) for at in begins]
         return ends[0], ends[1]
-
-
-def _line(node: _Node) -> int:
-    """The first line of a statement, with its decorators."""
-    return min(int(n.lineno) for n in (node, *getattr(node, "decorator_list", ())))
 
 
 def _end(node: _Node) -> int:

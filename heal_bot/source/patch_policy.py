@@ -142,9 +142,7 @@ def _check_edit(edit: Edit, text: str, candidate: Candidate, tree: Tree) -> str:
     known = (
         line_targets.find_lines(target.path, text, target.qualname)
         if spans
-        else functions.find_target(
-            functions.index_targets(target.path, text), target.qualname, target.kind, target.nth
-        )
+        else functions.find_same(target, functions.index_targets(target.path, text))
     )
     if known != target:
         return "no such target in the commit"
@@ -219,7 +217,7 @@ def _former_facts(target: Target, before: bytes, names: Names) -> frozenset[str]
     with contextlib.suppress(guard.SourceRejected):
         text = guard.check_text(before)
         found = functions.index_targets(target.path, text)
-        if old := functions.find_target(found, target.qualname, target.kind, target.nth):
+        if old := functions.find_same(target, found):
             bound = bound_names.list_imports(ast.walk(guard.parse(text)))
             place = capability_scan.Place(names, target.path, bound)
             return capability_scan.list_facts(_alone(old.source), old.source, place)

@@ -82,8 +82,7 @@ class References:
         for node in nodes:
             kind = "function" if isinstance(node, Function) else "assignment"
             kind = CLASS if isinstance(node, ast.ClassDef) else kind
-            marks = getattr(node, "decorator_list", [])
-            first = min([node.lineno, *(mark.lineno for mark in marks)])
+            first = functions.first_line(node)
             last = node.end_lineno or node.lineno
             source = "".join(lines[first - 1 : last])
             found.append(Target(path, qualname, len(found), kind, first, last, source))

@@ -102,13 +102,8 @@ def list_restored(text: str, after: str, path: str, tree: Tree) -> tuple[Target,
 
 def is_restored(target: Target, former: bytes) -> bool:
     """Whether a function has the code that it had in another version of its file."""
-    old = _find(target, former)
+    old = functions.find_same(target, functions.read(target.path, former))
     return old is not None and old.source.rstrip() == target.source.rstrip()
-
-
-def _find(target: Target, data: bytes) -> Target | None:
-    found = functions.read(target.path, data)
-    return functions.find_target(found, target.qualname, target.kind, target.nth)
 
 
 def drop_lines(text: str, targets: Sequence[Target]) -> str:

@@ -78,14 +78,8 @@ def _list_code(text: str) -> list[str]:
 
 def _version(target: Target, text: str) -> str:
     """The code of a target in another version of its file; '' without it."""
-    found = find_version(target, text)
+    found = functions.find_same(target, functions.index_targets(target.path, text))
     return _code(found.source) if found else ""
-
-
-def find_version(target: Target, text: str) -> Target | None:
-    """A target in another version of its file."""
-    targets = functions.index_targets(target.path, text)
-    return functions.find_target(targets, target.qualname, target.kind, target.nth)
 
 
 def _code(source: str) -> str:

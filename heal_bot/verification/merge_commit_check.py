@@ -81,7 +81,7 @@ def _carried(merged: Tree, edits: Sequence[Edit]) -> tuple[PatchedFile, ...]:
     for change in edits:
         target = change.target
         known = functions.index_targets(target.path, edit.text_of(merged, target.path))
-        there = functions.find_target(known, target.qualname, target.kind, target.nth)
+        there = functions.find_same(target, known)
         if there is None or there.source != target.source:
             raise LookupError(f"{target.path}::{target.qualname} is another there")
         placed.append(replace(change, target=there))

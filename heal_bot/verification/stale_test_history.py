@@ -190,7 +190,7 @@ def _changed(file: ChangedFile) -> Iterator[_Pair]:
         return
     known = functions.read(file.path, file.before)
     for target in functions.read(file.path, file.after):
-        before = functions.find_target(known, target.qualname, target.kind, target.nth)
+        before = functions.find_same(target, known)
         if before is None or before.source != target.source:
             yield before, target
 
@@ -272,10 +272,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[Counter[str], Coun
 def _former(tree: Tree, target: Target) -> Target | None:
     """The target as it was before the commits under test."""
     data = tree.former(target.path)
-    if data is None:
-        return None
-    known = functions.read(target.path, data)
-    return functions.find_target(known, target.qualname, target.kind, target.nth)
+    return None if data is None else functions.find_same(target, functions.read(target.path, data))
 
 
 def _list_code(source: str) -> list[str]:

@@ -158,7 +158,7 @@ def _definitions(part: Snippet) -> Iterator[_Found]:
     matches = [_HEADER.match(line) for line in lines]
 
     def hint(node: ast.stmt) -> tuple[str, str]:
-        above = [match for match in matches[: _first(node) - 1] if match]
+        above = [match for match in matches[: functions.first_line(node) - 1] if match]
         return (above[-1]["name"], above[-1]["path"] or "") if above else ("", "")
 
     def walk(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Found]:
@@ -220,7 +220,7 @@ def _source(found: _Found, target: Target, secrets: Sequence[Secret]) -> str:
 
 def _segment(found: _Found) -> str:
     lines = found.snippet.text.splitlines(keepends=True)
-    text = "".join(lines[_first(found.node) - 1 : found.node.end_lineno])
+    text = "".join(lines[functions.first_line(found.node) - 1 : found.node.end_lineno])
     body = _at_margin(text)
     return body if body.endswith("\n") else f"{body}\n"
 
@@ -259,11 +259,6 @@ def _imports(tree: ast.Module) -> tuple[str, ...]:
     """Module-level imports of a snippet, one name per statement."""
     found = dict.fromkeys(imports.split_imports(tree.body))
     return tuple(line for line in found if not line.startswith("from __future__ "))
-
-
-def _first(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([int(node.lineno), *(int(decorator.lineno) for decorator in decorators)])
 
 
 def _last(named: Target | _Found) -> str:

@@ -226,8 +226,7 @@ def _span(text: str, targets: Sequence[Target], name: str) -> tuple[int, int] | 
         return None
     for node in ast.walk(guard.parse(text)):
         if isinstance(node, ast.ClassDef) and node.name == name.rpartition(".")[2]:
-            first = min((node.lineno, *(one.lineno for one in node.decorator_list)))
-            return first, node.end_lineno or node.lineno
+            return functions.first_line(node), node.end_lineno or node.lineno
     return None
 
 

@@ -157,7 +157,7 @@ def _patched(facts: ContextFacts, patch: Patch) -> ContextFacts:
     suspects = []
     for one in facts.suspects:
         old = one.target
-        new = functions.find_target(after.get(old.path, ()), old.qualname, old.kind, old.nth)
+        new = functions.find_same(old, after.get(old.path, ()))
         said = ("as it is with the patch",) if new else one.evidence
         suspects.append(replace(one, target=new or old, evidence=said))
     return replace(facts, suspects=tuple(suspects))

@@ -12,7 +12,7 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Target
 from heal_bot.ports import Tree
 from heal_bot.repair.templates.text_edits import MANY, is_short
-from heal_bot.source import guard
+from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
 
 _SPELLED = 2000
@@ -141,8 +141,8 @@ def _contains(node: ast.stmt, target: Target) -> bool:
 
 
 def _is(node: ast.stmt, target: Target) -> bool:
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    return first == target.first_line and node.end_lineno == target.last_line
+    first, last = functions.first_line(node), node.end_lineno
+    return (first, last) == (target.first_line, target.last_line)
 
 
 def _attributes(owner: ast.ClassDef) -> list[str]:

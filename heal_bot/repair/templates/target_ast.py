@@ -89,9 +89,8 @@ class TargetAst:
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """First byte of a node (decorators included)."""
-        decorators = getattr(node, "decorator_list", None)
-        if decorators:
-            return self.starts[int(decorators[0].lineno) - 1]
+        if getattr(node, "decorator_list", None):
+            return self.starts[functions.first_line(node) - 1]
         return self.starts[node.lineno - 1] + node.col_offset
 
     def end(self, node: ast.expr | ast.stmt) -> int:
@@ -198,8 +197,7 @@ class TargetAst:
 
     def line_start(self, statement: ast.stmt) -> int:
         """First byte of the line that a statement begins on (decorators included)."""
-        decorators = getattr(statement, "decorator_list", None)
-        return self.starts[(decorators[0] if decorators else statement).lineno - 1]
+        return self.starts[functions.first_line(statement) - 1]
 
     def indent(self, statement: ast.stmt) -> str:
         """The white space before a statement that begins its line."""
