@@ -94,21 +94,13 @@ def drops(scope: MutationContext) -> Iterator[Mutation]:
             continue
         line = site.line(node)
         for at, part in enumerate(parts):
-            start, end = _start(scope, part), _end(scope, part)
+            start, end = site.start(part), site.end(part)
             gone = site.source[start:end].decode()
             if at + 1 < len(parts):
-                end = _start(scope, parts[at + 1])
+                end = site.start(parts[at + 1])
             elif at:
-                start = _end(scope, parts[at - 1])
+                start = site.end(parts[at - 1])
             yield Mutation((TextEdit(start, end, ""),), tier, line, says(gone, "", line))
-
-
-def _start(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
-    return scope.site.starts[part.lineno - 1] + part.col_offset
-
-
-def _end(scope: MutationContext, part: ast.expr | ast.keyword) -> int:
-    return scope.site.starts[(part.end_lineno or 1) - 1] + (part.end_col_offset or 0)
 
 
 def additions(scope: MutationContext) -> Iterator[Mutation]:
@@ -187,7 +179,7 @@ def added(scope: MutationContext, node: ast.Call, text: str, tier: Tier) -> Muta
     """A further argument of a call, behind the positional ones or as a keyword."""
     site, line = scope.site, scope.site.line(node)
     parts: list[ast.expr | ast.keyword] = [node.func, *node.args, *node.keywords]
-    last = max(parts, key=lambda part: _end(scope, part))
+    last = max(parts, key=site.end)
     why = f"the call on line {line} gets the argument `{text}`"
     if last is node.func:
         end = site.end(node) - 1
@@ -196,13 +188,13 @@ def added(scope: MutationContext, node: ast.Call, text: str, tier: Tier) -> Muta
         begin, end = site.start(last), site.end(last)
         cuts = TextEdit(begin, begin, "("), TextEdit(end, end, f", {text})")
         return Mutation(cuts, tier, line, why)
-    end = _end(scope, last)
+    end = site.end(last)
     tail = site.source[end : site.end(node) - 1]
     if tail.lstrip().startswith(b")"):
         end += tail.index(b")") + 1
     positional = "=" not in text.partition("lambda")[0] and text[:2] != "**"
     if positional and node.keywords:
-        first = _start(scope, node.keywords[0])
+        first = site.start(node.keywords[0])
         return Mutation((TextEdit(first, first, f"{text}, "),), tier, line, why)
     return Mutation((TextEdit(end, end, f", {text}"),), tier, line, why)
 

@@ -22,8 +22,6 @@ from heal_bot.repair.templates.text_edits import (
     is_short,
 )
 
-TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
-
 
 def predicates(scope: MutationContext, node: ast.AST) -> list[tuple[Text, Tier]]:
     """Truth values in scope at a node, the likely first."""
@@ -102,8 +100,7 @@ def extended(scope: MutationContext) -> Iterator[Mutation]:
     site = scope.site
     crash = bool(scope.evidence.kinds - {"AssertionError"})
     for node in site.nodes:
-        place = site.places[node]
-        if not (isinstance(place.parent, TESTS) and place.field == "test"):
+        if not site.is_test(node, asserted=True):
             continue
         old = site.text(node)
         for predicate, tier in predicates(scope, node):

@@ -103,22 +103,13 @@ def _not_none(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]
 def _tested(scope: MutationContext, node: ast.Attribute) -> Iterator[Mutation]:
     """The condition around the use asks for None first."""
     site = scope.site
-    tests = (n for n in scope.ancestors(node) if _is_test(scope, n))
+    tests = (n for n in scope.ancestors(node) if site.is_test(n))
     test = next(tests, None)
     if isinstance(test, ast.expr):
         head, old = site.text(node.value), site.text(test)
         yield site.put(test, Text(f"{head.at(BIT_OR)} is None or {old.at(OR)}", OR), Tier.SELDOM)
         for there in (f"{head.at(BIT_OR)} is not None", head.at(AND)):
             yield site.put(test, Text(f"{there} and {old.at(AND)}", AND), Tier.SELDOM)
-
-
-def _is_test(scope: MutationContext, node: ast.AST) -> bool:
-    place = scope.site.places.get(node)
-    return (
-        place is not None
-        and place.field == "test"
-        and isinstance(place.parent, ast.If | ast.While | ast.IfExp)
-    )
 
 
 def _wrapped(scope: MutationContext, node: ast.expr, condition: str) -> Iterator[Mutation]:

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterator
 
 from heal_bot.repair.templates.change_tiers import Tier
-from heal_bot.repair.templates.condition_rewrite import TESTS
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import BIT_OR, COMPARE, OR, TERNARY, Mutation, Text
 
@@ -61,4 +60,4 @@ def is_asked(scope: MutationContext, node: ast.expr) -> bool:
             return is_asked(scope, parent)
         case ast.comprehension():
             return place.field == "ifs"
-    return isinstance(place.parent, TESTS) and place.field == "test"
+    return scope.site.is_test(node, asserted=True)

@@ -48,12 +48,12 @@ def after(
     stop, end = anchor.end_lineno or 1, newline(site)
     why = f"{quote(' '.join(lines))} comes after line {stop + site.offset}"
     text = block(site, lines, site.indent(anchor))
-    if stop < len(site.starts):
-        at = site.starts[stop]
+    at = site.starts[stop]
+    if site.source[at - 1 : at] in {b"\n", b"\r"}:
         if site.source[site.end(anchor) : at].strip()[:1] == b";":
             return
     else:
-        at, text = len(site.source), end + text.removesuffix(end)
+        text = end + text.removesuffix(end)
     yield Mutation((TextEdit(at, at, text),), tier, site.line(anchor), why)
 
 

@@ -13,6 +13,7 @@ from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.text_edits import Mutation, Text, TextEdit, demand, level, says
 from heal_bot.source import functions, guard
 from heal_bot.source.definitions import Function
+from heal_bot.source.parsed_version import Version, encode_lines, line_starts
 
 Kind = TypeVar("Kind", bound=ast.AST)
 _BRACKETED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant)
@@ -87,13 +88,13 @@ class TargetAst:
         """The line of a node in the file."""
         return int(getattr(node, "lineno", 1)) + self.offset
 
-    def start(self, node: ast.expr | ast.stmt) -> int:
+    def start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
         """First byte of a node (decorators included)."""
         if getattr(node, "decorator_list", None):
             return self.starts[functions.first_line(node) - 1]
         return self.starts[node.lineno - 1] + node.col_offset
 
-    def end(self, node: ast.expr | ast.stmt) -> int:
+    def end(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
         """The byte after a node."""
         return self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
 
@@ -117,7 +118,7 @@ class TargetAst:
         """
         if not self.lit:
             for statement in (self.root, *self.statements):
-                first, last = self._head(statement)
+                first, last = statement.lineno, functions.find_head_end(statement)
                 seen = [
                     self.heat[n]
                     for n in range(first + self.offset, last + self.offset + 1)
@@ -130,13 +131,12 @@ class TargetAst:
                     self.lit[n + self.offset] = warm
         return self.lit.get(line)
 
-    def _head(self, statement: ast.stmt) -> tuple[int, int]:
-        """First and last line of a statement without the blocks inside it."""
-        body = getattr(statement, "body", None)
-        last = statement.end_lineno or statement.lineno
-        if isinstance(body, list) and body:
-            last = max(statement.lineno, body[0].lineno - 1)
-        return statement.lineno, last
+    def is_test(self, node: ast.AST, *, asserted: bool = False) -> bool:
+        """Whether a node is the condition of a branch, a loop or, with `asserted`, an assertion."""
+        place = self.places.get(node)
+        if place is None or place.field != "test":
+            return False
+        return asserted or not isinstance(place.parent, ast.Assert)
 
     def is_called(self, node: ast.AST) -> bool:
         """Whether a node is the function of a call."""
@@ -186,14 +186,7 @@ class TargetAst:
 
     def whole(self, statement: ast.stmt) -> tuple[int, int] | None:
         """Byte span of the full lines a statement has for itself, newline included; else None."""
-        begin = self.line_start(statement)
-        stop = (statement.end_lineno or 1) - 1
-        end = self.starts[stop + 1] if stop + 1 < len(self.starts) else len(self.source)
-        before = self.source[begin : self.start(statement)]
-        after = self.source[self.end(statement) : end].strip()
-        if before.strip() or (after and not after.startswith(b"#")):
-            return None
-        return begin, end
+        return Version(self.source, self.starts, self.tree).lines([statement])
 
     def line_start(self, statement: ast.stmt) -> int:
         """First byte of the line that a statement begins on (decorators included)."""
@@ -238,12 +231,11 @@ def survey(target: Target, text: str, heat: Mapping[int, float] | None) -> Targe
     SourceRejected for a source beyond the caps, or one that is not Python.
     """
     prefix, suffix, tree = _parsed(target, text)
-    raw = (prefix + text + suffix).encode()
-    starts = [0]
-    starts += [m.end() for m in re.finditer(rb"\r\n|\r|\n", raw)]
+    lines = encode_lines(prefix + text + suffix)
     offset = target.first_line - 1 - prefix.count("\n")
     known = heat if target.kind == "function" else None
-    site = TargetAst(target, raw, tree, offset, known, tuple(starts), before=prefix, after=suffix)
+    raw, starts = b"".join(lines), line_starts(lines)
+    site = TargetAst(target, raw, tree, offset, known, starts, before=prefix, after=suffix)
     _collect(site)
     if target.kind == "default":
         _only_default(site)
@@ -312,7 +304,5 @@ def _is_docstring(parent: ast.AST, child: ast.AST) -> bool:
     return (
         isinstance(parent, Function | ast.ClassDef)
         and child is parent.body[0]
-        and isinstance(child, ast.Expr)
-        and isinstance(child.value, ast.Constant)
-        and isinstance(child.value.value, str)
+        and ast.get_docstring(parent, clean=False) is not None
     )
