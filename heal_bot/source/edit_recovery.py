@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Edit, Target
+from heal_bot.core.outcome import PatchRecord
+from heal_bot.ports import Tree
 from heal_bot.source import edit, functions, guard, imports, line_targets
 
 # So many lines more than it had a span is looked through for.
@@ -17,6 +19,23 @@ _LONGER = 400
 
 class RecheckError(HealBotError):
     """A patched file that differs from its base in more than the targets it names."""
+
+
+def recover_patch(patch: PatchRecord, tree: Tree) -> tuple[Edit, ...]:
+    """The edits of a patch as its files and the tree show them; RecheckError for anything else."""
+    if patch.base_sha != tree.sha:
+        raise RecheckError(f"the patch is for commit {patch.base_sha[:12]}, not {tree.sha[:12]}")
+    found: list[Edit] = []
+    for file in patch.files:
+        named = {f.qualname for f in patch.functions if f.path == file.path}
+        try:
+            before = edit.text_of(tree, file.path)
+            if tree.blob(file.path) != file.base_blob:
+                raise RecheckError(f"{file.path} is another file there")
+            found += recover_edits(file.path, before, file.content, named)
+        except (edit.EditError, guard.SourceRejected, KeyError) as error:
+            raise RecheckError(str(error)) from error
+    return tuple(found)
 
 
 def recover_edits(path: str, before: str, after: str, named: Collection[str]) -> tuple[Edit, ...]:

@@ -20,12 +20,11 @@ from heal_bot.core.model import (
     Verdict,
     stable_test_ids,
 )
-from heal_bot.core.outcome import CertificateRecord, FileRecord, OutcomeRecord, PatchRecord
+from heal_bot.core.outcome import CertificateRecord, OutcomeRecord
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import count, list_some
-from heal_bot.ports import RunContext, Tree
-from heal_bot.source import edit, edit_recovery, patch_policy, reversal_check
-from heal_bot.source.guard import SourceRejected
+from heal_bot.ports import RunContext
+from heal_bot.source import edit_recovery, patch_policy, reversal_check
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.final_check import confirm
 
@@ -63,7 +62,10 @@ def replay_bundle(context: RunContext, record: OutcomeRecord) -> tuple[Row, ...]
         commits = workspace.commits(context.run, broke.good_sha, tree.sha)
         if commits and commits[0].parent == broke.good_sha:
             context = replace(context, tree=workspace.since(tree, broke.good_sha))
-    candidate = Candidate(edits_of(patch, tree), "bundle", "replay")
+    try:
+        candidate = Candidate(edit_recovery.recover_patch(patch, tree), "bundle", "replay")
+    except edit_recovery.RecheckError as error:
+        raise UsageError(f"the patch no longer applies: {error}") from error
     claiming = replace(candidate, undoes=claimed.undoes)
     reason = patch_policy.check_candidate(claiming, context.tree, patch_policy.MAX_EDITS_OF_ALL)
     if not reason and claimed.undoes and len(candidate.edits) > patch_policy.MAX_EDITS:
@@ -128,29 +130,6 @@ def _read_commit(context: RunContext, sha: str) -> tuple[ChangedFile, ...] | Non
 
 def _digest(text: str) -> str:
     return f"{len(text.splitlines())} lines, {hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-def edits_of(patch: PatchRecord, tree: Tree) -> tuple[Edit, ...]:
-    """The edits of a patch as its files and the commit show them; UsageError for anything else."""
-    if patch.base_sha != tree.sha:
-        raise UsageError(f"the patch is for commit {patch.base_sha[:12]}, not {tree.sha[:12]}")
-    named: dict[str, set[str]] = {}
-    for function in patch.functions:
-        named.setdefault(function.path, set()).add(function.qualname)
-    found: list[Edit] = []
-    for file in patch.files:
-        found.extend(_edits(file, named.get(file.path, set()), tree))
-    return tuple(found)
-
-
-def _edits(file: FileRecord, named: set[str], tree: Tree) -> Sequence[Edit]:
-    try:
-        before = edit.text_of(tree, file.path)
-        if tree.blob(file.path) != file.base_blob:
-            raise UsageError(f"the patch no longer applies: {file.path} is another file there")
-        return edit_recovery.recover_edits(file.path, before, file.content, named)
-    except (edit.EditError, SourceRejected, edit_recovery.RecheckError, KeyError) as error:
-        raise UsageError(f"the patch no longer applies: {error}") from error
 
 
 def compare(claimed: CertificateRecord, found: Certificate) -> tuple[Row, ...]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from heal_bot.core.model import Candidate, Edit
 from heal_bot.source import patch_policy
 from heal_bot.source.edit import splice
-from heal_bot.source.edit_recovery import RecheckError, recover_edits
+from heal_bot.source.edit_recovery import RecheckError, recover_edits, recover_patch
 from heal_bot.source.functions import index_targets
 from heal_bot.source.guard import SourceRejected
 from heal_bot.source.line_targets import make_target
+from tests.fakes import SHA, FolderTree
+from tests.github_server import records
 
 BEFORE = '''"""Doc."""
 
@@ -97,6 +101,28 @@ def test_the_outermost_named_targets_that_differ_are_found(
 def test_any_other_change_is_refused(after: str, named: set[str]) -> None:
     with pytest.raises(RecheckError, match=r"a\.py: "):
         recover_edits("a.py", BEFORE, after, named)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "sha", "said"),
+    [
+        ("shop/pricing.py", records.BROKEN, SHA, ""),
+        ("shop/pricing.py", records.BROKEN, "e" * 40, "the patch is for commit eeeeeeeeeeee, not"),
+        ("shop/pricing.py", f"{records.BROKEN}\n", SHA, "is another file there"),
+        ("pricing.py", records.BROKEN, SHA, "shop/pricing.py is not in commit"),
+    ],
+)
+def test_a_patch_is_read_off_the_files_that_it_names(
+    tmp_path: Path, path: str, before: str, sha: str, said: str
+) -> None:
+    tree = FolderTree.of(tmp_path, {path: before})
+    patch = records.record(records.data(sha)).patch
+    assert patch is not None
+    if said:
+        with pytest.raises(RecheckError, match=said):
+            recover_patch(patch, tree)
+        return
+    assert [one.target.qualname for one in recover_patch(patch, tree)] == ["total"]
 
 
 @pytest.mark.parametrize("line", ["import x", "import x\nimport inner"])

@@ -10,8 +10,7 @@ from heal_bot.core.model import Candidate, Confidence, Cost, Edit
 from heal_bot.core.outcome import OutcomeRecord, PatchRecord
 from heal_bot.core.statuses import MENDING, ConfidenceLevel
 from heal_bot.ports import Brief, Recall, Tree
-from heal_bot.source import edit, edit_recovery, reversal_check
-from heal_bot.source.guard import SourceRejected
+from heal_bot.source import edit_recovery, reversal_check
 
 # Who proposes what is no model's, or nobody knows whose.
 _NO_MODELS = frozenset({"rules", "bundle"})
@@ -77,23 +76,12 @@ class Replay:
         Where a bundle and the tree disagree the bundle is left out.
         """
         try:
-            if patch.base_sha != tree.sha:
-                raise edit_recovery.RecheckError(
-                    f"the bundle is about commit {patch.base_sha[:12]}"
-                )
-            edits: list[Edit] = []
-            for file in patch.files:
-                if tree.blob(file.path) != file.base_blob:
-                    raise edit_recovery.RecheckError(f"{file.path} is another file here")
-                named = {f.qualname for f in patch.functions if f.path == file.path}
-                before = edit.text_of(tree, file.path)
-                edits += edit_recovery.recover_edits(file.path, before, file.content, named)
-        except (edit_recovery.RecheckError, SourceRejected, edit.EditError, KeyError) as error:
+            return edit_recovery.recover_patch(patch, tree)
+        except edit_recovery.RecheckError as error:
             note = f"a bundle is left out: {error}"
             if note not in self.notes:
                 self.notes.append(note)
             return ()
-        return tuple(edits)
 
 
 def _rank(one: Confidence) -> tuple[int, float]:
