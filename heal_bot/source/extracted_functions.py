@@ -24,7 +24,7 @@ from heal_bot.source.lost_code import (
     name_callee,
     select_changed,
 )
-from heal_bot.source.parsed_version import BLOCKS, Version, parse_code
+from heal_bot.source.parsed_version import BLOCKS, Version, parse_code, splice
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.tree_diff import Part, compare_versions, name_statement
 
@@ -309,9 +309,8 @@ def _write(version: Version, block: Sequence[ast.stmt], call: Call) -> str | Non
     ends = [*_list_returns(version, block, call)]
     named = _list_swaps(version, block, call)
     swaps = [*ends, *(s for s in named if not any(a <= s[0] < b for a, b, _ in ends))]
-    for first, end, text in sorted(swaps, reverse=True):
-        data = data[: first - where[0]] + text + data[end - where[0] :]
-    return textwrap.dedent(_decode(data))
+    cuts = ((first - where[0], end - where[0], text) for first, end, text in swaps)
+    return textwrap.dedent(_decode(splice(data, cuts)))
 
 
 def _list_swaps(

@@ -172,6 +172,12 @@ def list_inner(node: ast.AST) -> list[ast.AST]:
     return [child for part in parts for child in getattr(node, part, ())]
 
 
+def list_blocks(node: ast.AST, *names: str) -> list[list[ast.stmt]]:
+    """The lists of statements that a node itself holds, in fields of these names or in any."""
+    found = (getattr(node, name, None) for name in names or ("body", "orelse", "finalbody"))
+    return [block for block in found if isinstance(block, list) and block]
+
+
 def list_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
     """The parameters that have a default, each with it."""
     positional = [*arguments.posonlyargs, *arguments.args]

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from heal_bot.source import guard
 from heal_bot.source.bound_names import find_globals, find_symbols, list_names
 from heal_bot.source.definitions import Function
+from heal_bot.source.functions import list_blocks
 from heal_bot.source.parsed_version import Version
 from heal_bot.source.tree_diff import Part, name_statement
 
@@ -100,7 +101,7 @@ class _Side:
             }
             self.values += (call for call in calls if call.node not in unused)
             self.tests += (make(n.test) for n in nodes if isinstance(n, ast.If | ast.While))
-            for block in _list_blocks(function):
+            for block in chain.from_iterable(map(list_blocks, nodes)):
                 dumps = ["", *map(ast.dump, block), ""]
                 self.gaps += (
                     _Gap(path, version, name, block, at, (dumps[at], dumps[at + 1]), known)
@@ -176,15 +177,6 @@ def list_functions(tree: ast.AST, *, local: bool = False) -> dict[str, Function]
 
     visit(tree, "")
     return found
-
-
-def _list_blocks(function: Function) -> Iterator[list[ast.stmt]]:
-    """The blocks of statements in a function."""
-    for node in ast.walk(function):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and block:
-                yield block
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from heal_bot.source import functions, guard
+from heal_bot.source import guard
 from heal_bot.source.bound_names import all_bound, imports_of
+from heal_bot.source.parsed_version import encode_lines, line_starts, splice
 
 _VALUES = (
     ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.Call, ast.keyword,
@@ -56,17 +57,17 @@ def inline_constants(source: str, constants: Mapping[str, str]) -> str:
         # A part that is put back alone need not leave code; the judge says so.
         return source
     shift = 1 if source[:1] in {" ", "\t"} else 0
-    lines = [line.encode("utf-8", "surrogatepass") for line in functions.split_lines(source)]
-    # The last first, so that places before it stay.
-    for node in sorted(reads, key=_place, reverse=True):
-        line, value = lines[node.lineno - 1 - shift], constants[node.id]
-        before, name, after = line[: node.col_offset], node.id.encode(), line[node.col_offset :]
+    lines = encode_lines(source)
+    starts, cuts = line_starts(lines), []
+    for node in reads:
+        row, name, value = node.lineno - 1 - shift, node.id.encode(), constants[node.id]
         # Syntax newer than the running Python is read from another text.
-        if not after.startswith(name):
+        if not lines[row].startswith(name, node.col_offset):
             return source
         shown = value if stands_alone(value) else f"({value})"
-        lines[node.lineno - 1 - shift] = before + shown.encode() + after[len(name) :]
-    return b"".join(lines).decode("utf-8", "surrogatepass")
+        at = starts[row] + node.col_offset
+        cuts.append((at, at + len(name), shown.encode()))
+    return splice(b"".join(lines), cuts).decode("utf-8", "surrogatepass")
 
 
 def _write(value: ast.expr, text: str) -> str:
@@ -103,10 +104,6 @@ def _reads(tree: ast.AST) -> Iterator[ast.Name]:
             yield node
         elif not isinstance(node, ast.JoinedStr):
             yield from _reads(node)
-
-
-def _place(node: ast.Name) -> tuple[int, int]:
-    return node.lineno, node.col_offset
 
 
 def stands_alone(value: str) -> bool:

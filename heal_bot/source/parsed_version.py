@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,6 +27,14 @@ def encode_lines(text: str) -> list[bytes]:
 def line_starts(lines: Sequence[bytes]) -> tuple[int, ...]:
     """The byte at which each line begins, and the end of the last."""
     return (0, *itertools.accumulate(map(len, lines)))
+
+
+def splice(data: bytes, cuts: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """The bytes with others in the place of spans; of two at one place the first stands first."""
+    ordered = sorted(cuts, key=lambda cut: cut[:2])
+    for start, end, new in reversed(ordered):
+        data = data[:start] + new + data[end:]
+    return data
 
 
 def parse_code(text: str) -> ast.Module:

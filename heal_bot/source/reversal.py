@@ -24,7 +24,7 @@ from heal_bot.source.lost_code import FileVersions, find_lost_code
 from heal_bot.source.lost_constants import find_lost, inline_constants
 from heal_bot.source.lost_entries import find_lost_entries
 from heal_bot.source.missed_places import find_missed_places
-from heal_bot.source.parsed_version import encode_lines, line_starts
+from heal_bot.source.parsed_version import encode_lines, line_starts, splice
 from heal_bot.source.renamed_variables import follow_renames
 from heal_bot.source.restored_definitions import (
     place_definition,
@@ -323,11 +323,8 @@ def _placed(part: Part, targets: Sequence[Target], starts: Sequence[int]) -> Ite
 def _spliced(target: Target, cuts: Iterable[Part]) -> str:
     """The source of a target with the cuts made."""
     data = target.source.encode("utf-8", "surrogatepass")
-    ordered = sorted(cuts, key=lambda cut: (cut.start, cut.end))
-    # Of two that insert at one place the first stands first.
-    for cut in reversed(ordered):
-        data = data[: cut.start] + cut.before + data[cut.end :]
-    return data.decode("utf-8", "surrogatepass")
+    made = splice(data, ((cut.start, cut.end, cut.before) for cut in cuts))
+    return made.decode("utf-8", "surrogatepass")
 
 
 def _list_unused(source: str) -> set[str]:

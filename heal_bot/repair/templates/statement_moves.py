@@ -18,6 +18,7 @@ from heal_bot.repair.templates.statement_insertion import (
 )
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.repair.templates.text_edits import MANY, Mutation, TextEdit, is_short
+from heal_bot.source import functions
 
 _BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith)
 
@@ -26,7 +27,8 @@ def dedents(scope: MutationContext) -> Iterator[Mutation]:
     """The last statement of a block leaves it: `return total` after the loop, not inside."""
     site = scope.site
     for node in site.statements:
-        block = next((b for b in _own_blocks(node) if len(b) > 1), None)
+        blocks = functions.list_blocks(node, "orelse", "body")
+        block = next((b for b in blocks if len(b) > 1), None)
         if not isinstance(node, _BLOCKS) or block is None:
             continue
         last = block[-1]
@@ -40,11 +42,6 @@ def dedents(scope: MutationContext) -> Iterator[Mutation]:
         tier = Tier.USUAL if isinstance(last, ast.Return) else Tier.SELDOM
         why = f"{quote_head(site, last)} on line {site.line(last)} leaves its block"
         yield Mutation((TextEdit(*span, moved),), tier, site.line(last), why)
-
-
-def _own_blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    found = [getattr(node, name, None) for name in ("orelse", "body")]
-    return [b for b in found if isinstance(b, list) and b and isinstance(b[0], ast.stmt)]
 
 
 def deletions(scope: MutationContext) -> Iterator[Mutation]:

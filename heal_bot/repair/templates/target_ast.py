@@ -201,14 +201,9 @@ class TargetAst:
     def blocks(self) -> Iterator[list[ast.stmt]]:
         """Every list of statements inside the target."""
         for owner in (self.root, *self.statements):
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(owner, name, None)
-                if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                    yield block
-            for handler in getattr(owner, "handlers", ()):
-                yield handler.body
-            for case in getattr(owner, "cases", ()):
-                yield case.body
+            inner = (*getattr(owner, "handlers", ()), *getattr(owner, "cases", ()))
+            for part in (owner, *inner):
+                yield from functions.list_blocks(part)
 
 
 def called(node: ast.AST) -> str:

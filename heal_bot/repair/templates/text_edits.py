@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from heal_bot.core.text import one_line
 from heal_bot.repair.templates.change_tiers import Tier
+from heal_bot.source.parsed_version import splice
 
 # How strongly expressions bind, as the grammar of Python has it: a comma needs brackets everywhere.
 (
@@ -149,13 +150,7 @@ class Mutation:
 
 def applied(source: bytes, cuts: Iterable[TextEdit]) -> bytes:
     """The source with all cuts replaced; cuts must not overlap."""
-    parts: list[bytes] = []
-    at = 0
-    for cut in sorted(cuts, key=lambda c: (c.start, c.end)):
-        parts += (source[at : cut.start], cut.text.encode())
-        at = cut.end
-    parts.append(source[at:])
-    return b"".join(parts)
+    return splice(source, ((cut.start, cut.end, cut.text.encode()) for cut in cuts))
 
 
 def says(old: str, new: str, line: int) -> str:
