@@ -121,7 +121,7 @@ def split_pure(dotted: str) -> tuple[str, tuple[str, ...]] | None:
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
         name, module = ".".join(parts[:count]), ".".join(parts[: count - 1])
-        listed = module in _MODULES and parts[count - 1] in _exports(module)
+        listed = module in _MODULES and parts[count - 1] in list_exports(module)
         listed |= module in _VALUED and _is_value(module, parts[count - 1])
         if name in _PARTS or (listed and name not in _IMPURE):
             return name, tuple(parts[count:])
@@ -139,7 +139,7 @@ def list_methods() -> frozenset[str]:
     found = {name for kind in _TYPES for name in dir(kind)} | _PROTOCOLS
     for module in _MODULES - {"typing", "collections.abc"}:
         loaded = import_module(module)
-        kinds = (getattr(loaded, n) for n in _exports(module) if f"{module}.{n}" not in _IMPURE)
+        kinds = (getattr(loaded, n) for n in list_exports(module) if f"{module}.{n}" not in _IMPURE)
         found |= {n for k in kinds if isinstance(k, type) for n in dir(k) if n[0] != "_"}
     # Of members of an enumeration, whose classes a call may make.
     found |= {"name", "value"}
@@ -179,8 +179,8 @@ def _is_value(module: str, name: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _exports(module: str) -> frozenset[str]:
-    """The public names of a pure module, without modules that it imports and tables it shares."""
+def list_exports(module: str) -> frozenset[str]:
+    """The public names of a module, without modules that it imports and tables it shares."""
     loaded = import_module(module)
     names = getattr(loaded, "__all__", None) or [n for n in vars(loaded) if not n.startswith("_")]
     return frozenset(n for n in names if not isinstance(getattr(loaded, n, None), _CHANGEABLE))

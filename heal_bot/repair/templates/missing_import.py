@@ -16,32 +16,16 @@ from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.failure_hints import FailureHints
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation
-from heal_bot.source import guard
+from heal_bot.source import guard, pure_names
 
 _UNDEFINED = re.compile(r"name '([A-Za-z_]\w{0,60})' is not defined")
 _FILES = 200
-_NAMES = {
-    "bisect": "bisect_left bisect_right insort",
-    "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
-    "contextlib": "contextmanager suppress",
-    "copy": "deepcopy",
-    "dataclasses": "asdict astuple dataclass field replace",
-    "datetime": "date datetime timedelta timezone",
-    "decimal": "Decimal",
-    "enum": "Enum IntEnum auto",
-    "fractions": "Fraction",
-    "functools": "cache cached_property lru_cache partial reduce total_ordering wraps",
-    "heapq": "heapify heappop heappush nlargest nsmallest",
-    "itertools": "accumulate chain combinations count cycle groupby islice pairwise permutations"
-    " product repeat takewhile zip_longest",
-    "math": "ceil floor gcd inf isclose log pi prod sqrt",
-    "operator": "attrgetter itemgetter",
-    "pathlib": "Path PurePosixPath",
-    "statistics": "mean median",
-    "string": "ascii_letters ascii_lowercase ascii_uppercase digits punctuation",
-    "textwrap": "dedent",
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+# Where a name is looked for: where two modules have it, the first is meant.
+_HOMES = (
+    "dataclasses", "collections", "itertools", "functools", "math", "bisect", "contextlib", "copy",
+    "datetime", "decimal", "enum", "fractions", "heapq", "pathlib", "statistics", "string",
+    "textwrap", "operator",
+)  # fmt: skip
 
 
 def lines(tree: Tree, path: str, evidence: FailureHints) -> tuple[tuple[str, str], ...]:
@@ -55,8 +39,8 @@ def lines(tree: Tree, path: str, evidence: FailureHints) -> tuple[tuple[str, str
         found.update(dict.fromkeys((name, line) for line in _elsewhere(tree, path, name)))
         if name in sys.stdlib_module_names:
             found[name, f"import {name}"] = None
-        if name in _HOME:
-            found[name, f"from {_HOME[name]} import {name}"] = None
+        if home := next((m for m in _HOMES if name in pure_names.list_exports(m)), ""):
+            found[name, f"from {home} import {name}"] = None
     return tuple(found)
 
 
