@@ -96,6 +96,14 @@ def find_told(edits: Sequence[Edit], regression: Regression) -> str:
     )
 
 
+def explain_unsure(regression: Regression, why: str) -> str:
+    """That a person decides whether what a commit changed was meant, and why nobody else can."""
+    return (
+        f"{regression.said}. The suggested change is right if that was an accident; if it was"
+        f" meant, the tests are out of date. Undecided, because {why}"
+    )
+
+
 def is_claimed(failure: Failure, regression: Regression, tree: Tree) -> bool:
     """Whether a test fails for what it asserts, or for a `raise` or warning that a commit wrote.
 

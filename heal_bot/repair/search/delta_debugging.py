@@ -66,28 +66,14 @@ def find_reversals(
         change = survey_change(ledger.tree, regression.files)
         brought = brought_tests(regression.files)
         search = _Search(run, cluster, session, ledger, regression, change, brought)
-        completion = ReversalCompletion(change, search.permitted)
-        # An import that goes can be needed by what the commit brought and nobody takes back.
-        code = [one for one in change.places if one[0].kind != line_targets.KIND]
-        fewest = search.reduce(change.places)
-        if not fewest and len(code) < len(change.places):
-            fewest = search.reduce(code)
-        found = sorted({one for pieces in fewest for one in search.allowed(pieces)}, key=_size)
-        told = search.explain_told(found[0]) if len(found) == 1 else ""
-        if len(found) != 1 or not search.is_slip(found[0]):
-            lost = search.restored()
-            alone = len(lost) == 1 or not found
-            found = lost if lost and alone else [completion.unmix(one) for one in found]
-        completed = [completion.widen(completion.rejoin(one)) for one in found]
-        found = [*{frozenset(change.put_back(one)): one for one in completed}.values()]
-        search.lost = (*search.lost, *completion.lost)
+        found, told = search.find()
         run.emit(SearchProgressed(
             cluster=cluster.id, proposer=PROPOSER, tried=search.tried,
             best_fixed=len(tests) if found else 0,
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
             search.brought_fail = True
-            sets = sorted(search.reduce(code), key=_size)
+            sets = sorted(search.reduce(search.code), key=_size)
             yield from find_guarded(run, cluster, session, ledger, change, sets, regression)
             if cluster.id not in ledger.suggestions:
                 search.tell_contradiction(test)
@@ -97,16 +83,8 @@ def find_reversals(
             lacks = (rival,) * (len(found) > 1) + (_HALF,) * search.halved(pieces)
             if len(found) == 1 and (why := search.explain_meant(pieces, told)):
                 lacks = (*lacks, f"{MEANT}: {why}")
-                ledger.unsure[cluster.id] = explain_unsure(regression, why)
+                ledger.unsure[cluster.id] = change_intent.explain_unsure(regression, why)
             yield search.attempt(pieces, lacks or None)
-
-
-def explain_unsure(regression: Regression, why: str) -> str:
-    """That a person decides whether what a commit changed was meant, and why nobody else can."""
-    return (
-        f"{regression.said}. The suggested change is right if that was an accident; if it was"
-        f" meant, the tests are out of date. Undecided, because {why}"
-    )
 
 
 def _size(pieces: Pieces) -> tuple[int, int]:
@@ -135,6 +113,30 @@ class _Search:
     missed: Pieces = ()
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
+
+    @property
+    def code(self) -> Pieces:
+        """The parts of functions: an import that goes can be needed by what is not taken back."""
+        return tuple(one for one in self.change.places if one[0].kind != line_targets.KIND)
+
+    def find(self) -> tuple[list[Pieces], str]:
+        """The smallest sets that pass, and what the commit tells of the only one, if anything.
+
+        What is lost may stand in for that one.
+        """
+        fewest = self.reduce(self.change.places)
+        if not fewest and len(self.code) < len(self.change.places):
+            fewest = self.reduce(self.code)
+        found = sorted({one for pieces in fewest for one in self.allowed(pieces)}, key=_size)
+        told = self.explain_told(found[0]) if len(found) == 1 else ""
+        completion = ReversalCompletion(self.change, self.permitted)
+        if len(found) != 1 or not self.is_slip(found[0]):
+            lost = self.restored()
+            alone = len(lost) == 1 or not found
+            found = lost if lost and alone else [completion.unmix(one) for one in found]
+        completed = [completion.widen(completion.rejoin(one)) for one in found]
+        self.lost = (*self.lost, *completion.lost)
+        return [*{frozenset(self.change.put_back(one)): one for one in completed}.values()], told
 
     def reduce(self, pieces: Sequence[Piece]) -> set[Pieces]:
         """The smallest sets of parts in these that pass; none where not even all of them do."""

@@ -17,7 +17,7 @@ from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.offer import rank_fixes
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.delta_debugging import MEANT, explain_unsure, find_reversals
+from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
 from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.reversal import survey_change
 
@@ -131,7 +131,7 @@ def _prefer(
     left = (one for one in reversal.lacks or () if one not in reversal.doubts)
     lacks = tuple(f"{MEANT}: {uncalled}" if uncalled in one else one for one in left)
     if f"{MEANT}: {uncalled}" in lacks:
-        ledger.unsure[small.cluster] = explain_unsure(regression, uncalled)
+        ledger.unsure[small.cluster] = change_intent.explain_unsure(regression, uncalled)
     found = replace(small, lacks=lacks, doubts=(*small.doubts, doubt), rival=None)
     ledger.weigh([found])
     return found
