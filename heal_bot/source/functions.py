@@ -206,7 +206,7 @@ def parse_function(source: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None
     except (guard.SourceRejected, ValueError):
         return None
     if isinstance(node, ast.If):
-        node = ast.increment_lineno(node.body[0], -1)
+        node = node.body[0]
     return node if isinstance(node, _Function) else None
 
 

@@ -71,8 +71,10 @@ def parse(text: str | bytes) -> ast.Module:
 
 
 def parse_part(source: str) -> ast.Module:
-    """A statement as it stands in its file, indented or not; what is indented is in an `if`."""
-    return parse(f"if 1:\n{source}" if source[:1] in {" ", "\t"} else source)
+    """A statement as it stands in its file; what is indented is in an `if` on line 0."""
+    if source[:1] not in {" ", "\t"}:
+        return parse(source)
+    return ast.increment_lineno(parse(f"if 1:\n{source}"), -1)
 
 
 def _parsed(text: str) -> ast.Module:

@@ -56,11 +56,10 @@ def inline_constants(source: str, constants: Mapping[str, str]) -> str:
     except guard.SourceRejected:
         # A part that is put back alone need not leave code; the judge says so.
         return source
-    shift = 1 if source[:1] in {" ", "\t"} else 0
     lines = encode_lines(source)
     starts, cuts = line_starts(lines), []
     for node in reads:
-        row, name, value = node.lineno - 1 - shift, node.id.encode(), constants[node.id]
+        row, name, value = node.lineno - 1, node.id.encode(), constants[node.id]
         # Syntax newer than the running Python is read from another text.
         if not lines[row].startswith(name, node.col_offset):
             return source

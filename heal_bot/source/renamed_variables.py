@@ -109,14 +109,12 @@ def _read_uses(source: str, names: Set[str]) -> list[tuple[tokenize.TokenInfo, b
         for node in ast.walk(guard.parse_part(source))
         if isinstance(node, ast.keyword)
     }
-    # One line is before it where it is indented.
-    shift = 1 if functions.find_indentation(source) else 0
     found: list[tuple[tokenize.TokenInfo, bool]] = []
     before = ""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in _DULL:
             continue
-        row, column = token.start[0] + shift, len(token.line[: token.start[1]].encode())
+        row, column = token.start[0], len(token.line[: token.start[1]].encode())
         free = before != "." and (row, column) not in keywords
         found.append((token, token.string in names and free))
         before = token.string

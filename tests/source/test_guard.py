@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import time
 
 import pytest
@@ -63,6 +64,13 @@ def test_undecodable_bytes_are_refused(data: bytes) -> None:
 def test_a_syntax_error_names_its_line(text: str) -> None:
     with pytest.raises(guard.SourceRejected, match="does not parse"):
         guard.parse(text)
+
+
+@pytest.mark.parametrize("margin", ["", "    ", "\t"])
+def test_the_lines_of_a_part_are_counted_from_its_first(margin: str) -> None:
+    tree = guard.parse_part(f"{margin}@once\n{margin}def f(x):\n{margin}    return x\n")
+    (function,) = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    assert (function.lineno, function.body[0].lineno, function.end_lineno) == (2, 3, 3)
 
 
 def test_ordinary_big_tables_pass() -> None:
