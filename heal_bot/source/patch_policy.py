@@ -350,13 +350,12 @@ def _bodies(edit: Edit, text: str) -> tuple[tuple[ast.Module, str], tuple[ast.Mo
 @lru_cache(maxsize=1024)
 def _alone(source: str) -> ast.Module:
     """The statements of a target, parsed without the file around it."""
-    first = functions.find_indentation(source)
-    tree = guard.parse(f"if 1:\n{source}" if first else source)
-    if first and len(tree.body) == 1 and isinstance(tree.body[0], ast.If):
-        return ast.Module(body=tree.body[0].body, type_ignores=[])
-    if first:
-        raise guard.SourceRejected("the new source leaves its indentation")
-    return tree
+    if not functions.find_indentation(source):
+        return guard.parse(source)
+    match guard.parse(f"if 1:\n{source}").body:
+        case [ast.If(body=body, orelse=[])]:
+            return ast.Module(body, [])
+    raise guard.SourceRejected("the new source leaves its indentation")
 
 
 def _same_shape(target: Target, old: ast.Module, new: ast.Module) -> str:

@@ -260,6 +260,15 @@ def test_a_method_of_the_project_with_the_name_of_an_effectful_one_is_a_doubt(tr
     assert "uses .is_dir" in _said(candidate, tree(m=text.replace("is_dir", "is_big")))
 
 
+def test_an_else_for_the_condition_around_a_function_is_refused(tree) -> None:
+    text = "import sys\n\nif sys.platform:\n    def f(x):\n        return x\n"
+    target = functions.find_target(functions.index_targets("m.py", text), "f")
+    assert target is not None
+    new = f"{target.source}else:\n    import os\n    os._exit(0)\n"
+    candidate = Candidate((Edit(target, new),), "m", "x")
+    assert "indentation" in patch_policy.check_candidate(candidate, tree(m=text))
+
+
 def test_a_name_that_another_edit_binds_is_known(tree) -> None:
     text = "most = 1\n\n\ndef h():\n    return 1\n"
     target = functions.find_target(functions.index_targets("m.py", text), "h")
