@@ -86,7 +86,7 @@ class Suites:
     Attributes to read afterwards: `cases` and `passed` (counts), `properties`, `root` (the first
     element's name), `stamps` (the time stamps of suites), `times` and `told` (seconds and failures,
     of the outermost suites that tell them), `shown` (failures of cases), `broken` (what suites
-    that failed as a whole say), `last_failed` (whether the last case failed), `places_named` (files
+    that failed as a whole say), `last_failed` (whether the last case failed), `modules` (files
     or class names of all cases) and `flags`.
     """
 
@@ -117,7 +117,7 @@ class Suites:
         self.shown = 0
         self.broken: list[str] = []
         self.last_failed = False
-        self.places_named: dict[str, None] = {}
+        self.modules: dict[str, None] = {}
         self.flags: dict[str, None] = {}
         self.properties: dict[str, str] = {}
 
@@ -192,8 +192,8 @@ class Suites:
             self._case = None
             self.cases += 1
             place = self._place(case.get("classname", ""), case.get("name", ""))
-            if len(self.places_named) < _CASES:
-                self.places_named[(case.get("file") or case.get("classname", ""))[:_NAME]] = None
+            if len(self.modules) < _CASES:
+                self.modules[(case.get("file") or case.get("classname", ""))[:_NAME]] = None
             if self._results:
                 self._keep(case, place)
             else:

@@ -52,7 +52,7 @@ class _Gathered:
     remarks: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
     legs: list[Leg] = field(default_factory=list)
-    places: set[str] = field(default_factory=set)
+    modules: set[str] = field(default_factory=set)
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
     stopped: set[tuple[str, str]] = field(default_factory=set)
     not_before: float = 0.0
@@ -124,7 +124,7 @@ def _add(run: Run, gathered: _Gathered, document: Document | str) -> None:
         )
     gathered.reports += 1
     gathered.passed += suites.passed
-    gathered.places.update(suites.places_named)
+    gathered.modules.update(suites.modules)
     gathered.flags.update(dict.fromkeys(parsed.flags))
     if not suites.cases:
         gathered.flags["empty"] = None
@@ -263,7 +263,7 @@ def _report(gathered: _Gathered) -> Report:
         hints=replace(
             hints_of(cases, gathered.properties, gathered.seconds),
             started=gathered.started,
-            places=frozenset(gathered.places),
+            modules=frozenset(gathered.modules),
         ),
         skipped=tuple(remarks),
         stopped=tuple(gathered.named[kind] for kind in sorted(gathered.stopped)),

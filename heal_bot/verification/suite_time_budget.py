@@ -22,7 +22,7 @@ _CONFIRMATIONS = 2
 _RUNS = 3.0
 _START = 20.0
 _SHORT = 60.0
-# What takes so many times as long as by the report has tests that the report does not.
+# What takes so many times as long as by the report may have tests that the report does not.
 _LONGER = 10
 # A report of so much fewer tests than are written is one of a selection.
 _PARTIAL = 2
@@ -86,7 +86,7 @@ def _plan_reported(context: RunContext, report: Report, limit: float) -> SuitePl
     """Another run, of the files that the report has tests of, where there are more than these."""
     run = context.run
     collection = context.runner.collect(run, context.tree, context.env)
-    known = {part for one in report.hints.places for part in _list_modules(one)}
+    known = {part for one in report.hints.modules for part in _list_modules(one)}
     files = {test.partition("::")[0] for test in collection.tests}
     own = {file for file in files if not known.isdisjoint(_list_names(file))}
     tests = tuple(test for test in collection.tests if test.partition("::")[0] in own)
@@ -100,9 +100,9 @@ def _plan_reported(context: RunContext, report: Report, limit: float) -> SuitePl
     return SuitePlan(replace(collection, tests=tests), fits=False)
 
 
-def _list_modules(place: str) -> Iterator[str]:
+def _list_modules(named: str) -> Iterator[str]:
     """The dotted names that a file or a class name may be of."""
-    parts = place.replace("\\", "/").removesuffix(".py").replace("/", ".").split(".")
+    parts = named.replace("\\", "/").removesuffix(".py").replace("/", ".").split(".")
     yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 

@@ -444,10 +444,10 @@ def test_any_bytes_after_any_magic_give_a_report_or_one_line(
         assert not isinstance(report, str) or "\n" not in report
 
 
-def test_the_places_of_all_cases_are_known_by_their_file_or_class(tmp_path: Path, run: Run) -> None:
+def test_the_modules_of_all_cases_are_known_by_file_or_class(tmp_path: Path, run: Run) -> None:
     cases = (
         '<testcase classname="tests.test_a.TestA" name="test_1"/>'
         '<testcase classname="" name="test_2" file="unit/test_b.py"/>'
     )
     hints = read(run, tmp_path, f"<testsuite>{cases}</testsuite>").hints
-    assert hints.places == {"tests.test_a.TestA", "unit/test_b.py"}
+    assert hints.modules == {"tests.test_a.TestA", "unit/test_b.py"}

@@ -74,5 +74,6 @@ def test_the_lines_of_a_part_are_counted_from_its_first(margin: str) -> None:
 
 
 def test_ordinary_big_tables_pass() -> None:
-    guard.parse("T = [\n" + "    (0x1F600, -1.5, 'a.b', x.y),\n" * 20_000 + "]\n")
-    guard.parse('"""' + ":-( " * 250 + '"""\n')
+    table = guard.parse("T = [\n" + "    (0x1F600, -1.5, 'a.b', x.y),\n" * 20_000 + "]\n")
+    text = guard.parse('"""' + ":-( " * 250 + '"""\n')
+    assert (len(table.body), len(text.body)) == (1, 1)

@@ -64,7 +64,7 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("places", "selected"),
+    ("modules", "selected"),
     [
         ({"unit.test_a.TestA", "test_b"}, ("unit/test_a.py::t", "unit/test_b.py::t")),
         ({"unit/test_a.py"}, ("unit/test_a.py::t",)),
@@ -73,7 +73,7 @@ def test_a_short_suite_is_run_at_once_and_a_long_one_is_collected_first(tmp_path
     ],
 )
 def test_where_the_suite_does_not_end_the_files_of_the_report_run(
-    tmp_path: Path, places: set[str], selected: tuple[str, ...] | None
+    tmp_path: Path, modules: set[str], selected: tuple[str, ...] | None
 ) -> None:
     ids = ("slow/test_c.py::t", "unit/test_a.py::t", "unit/test_b.py::t")
 
@@ -84,7 +84,7 @@ def test_where_the_suite_does_not_end_the_files_of_the_report_run(
     run, events = quiet_run(clock=lambda: 0.0, deadline=1200.0)
     runner = Runner([replace(suite(), ended=SuiteEnd.TIMEOUT, collected=ids)])
     told = _report(8.0)
-    report = replace(told, hints=replace(told.hints, places=frozenset(places)))
+    report = replace(told, hints=replace(told.hints, modules=frozenset(modules)))
     context = context_of(run, runner, FolderTree(tmp_path))
     look = suite_time_budget.plan_suite(context, report)
     assert (look.seen, look.fits) == (None, selected is None)

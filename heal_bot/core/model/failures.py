@@ -155,7 +155,7 @@ class RunHints:
 
     `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
     `system` is windows or macos where its tracebacks are of one. `doctests` are the files whose
-    examples it names, `places` the files or class names of all its cases.
+    examples it names, `modules` the files or class names of all its cases.
     """
 
     python: str = ""
@@ -164,7 +164,7 @@ class RunHints:
     started: float = 0.0
     system: str = ""
     doctests: tuple[str, ...] = ()
-    places: frozenset[str] = frozenset()
+    modules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from heal_bot.repair.ranking.patch_ranking import choose_patches, compare_calls
 from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.templates import collection_templates
-from heal_bot.source.reversal import survey_change
 
 UNCOMPARED = "other changes that pass the same tests were not compared with it"
 
@@ -35,7 +34,7 @@ def rank_fixes(
         chosen = collection_templates.ordered(fixes)
     else:
         regression = ledger.find_regression(cluster)
-        former = survey_change(ledger.tree, regression.files).list_former() if regression else ()
+        former = ledger.survey(regression).list_former() if regression else ()
         least = ledger.min_confidence
         chosen = choose_patches(session, fixes, failures, ledger.has_failed, least, former)
     for attempt in chosen:

@@ -29,6 +29,7 @@ from heal_bot.ports import Brief, Lab, Tree
 from heal_bot.repair.search.attempt_history import digest, digest_answer
 from heal_bot.source import edit, patch_policy
 from heal_bot.source.guard import SourceRejected
+from heal_bot.source.reversal import ReversedChange, survey_change
 
 _PARTIAL = 30
 # Why a search ended, the weightiest word last: of several clusters that one counts.
@@ -72,6 +73,7 @@ class AttemptLog:
     _partial: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _known: dict[str, str] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
+    _surveys: dict[str, ReversedChange] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._known = {key: verdict for key, verdict in self.memory.tried if verdict in LASTING}
@@ -89,6 +91,13 @@ class AttemptLog:
         tests = {failure.test for failure in cluster.failures}
         known = [one for one in self.regressions if not tests.isdisjoint(one.tests)]
         return known[0] if len(known) == 1 else None
+
+    def survey(self, regression: Regression) -> ReversedChange:
+        """What a commit changed, as far as the tree still has it; read once."""
+        key = regression.bad_sha
+        if key not in self._surveys:
+            self._surveys[key] = survey_change(self.tree, regression.files)
+        return self._surveys[key]
 
     def seen(self, candidate: Candidate) -> str:
         """The verdict that this change got before, here or in an earlier run; '' if it is new."""

@@ -35,7 +35,6 @@ from heal_bot.source.reversal import (
     place_lost,
     place_missed,
     read_part,
-    survey_change,
 )
 from heal_bot.source.similar_changes import Outline, outline_change
 
@@ -63,7 +62,7 @@ def find_reversals(
         # Tests that are newer than the commit can fail for the same cause.
         if tests.isdisjoint(regression.tests):
             continue
-        change = survey_change(ledger.tree, regression.files)
+        change = ledger.survey(regression)
         brought = brought_tests(regression.files)
         search = _Search(run, cluster, session, ledger, regression, change, brought)
         found, told = search.find()

@@ -19,7 +19,6 @@ from heal_bot.repair.ranking.offer import rank_fixes
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
 from heal_bot.source import change_intent, patch_policy
-from heal_bot.source.reversal import survey_change
 
 _OTHER = "it was not shown to do what the code before the commit did"
 _DIFFERS = "on a call it does something else than the code before the commit did"
@@ -73,8 +72,8 @@ def find_equivalent(
 
     It is looked for where somebody has to decide on the reversal, or the commit means to change
     nothing and much of it would go; not where the reversal only adds what was lost. What speaks
-    against the reversal speaks against the edit too. What passes unshown is taken
-    where it is likely to be right by itself; else it stays in the log, for whoever decides.
+    against the reversal speaks against the edit too. What passes, and could not be compared, is
+    taken where its own rating is at least medium; else it stays in the log, for whoever decides.
     """
     edits, regression = reversal.candidate.edits, ledger.find_regression(cluster)
     if regression is None:
@@ -84,7 +83,7 @@ def find_equivalent(
     if cluster.id not in ledger.unsure and not much:
         return None
     part = replace(run, deadline=run.clock() + _SHARE * run.left())
-    change = survey_change(ledger.tree, regression.files)
+    change = ledger.survey(regression)
     if not (former := change.list_former()):
         return None
     told = f"looking for a smaller change that behaves as before `{regression.bad_sha[:7]}`"
@@ -108,16 +107,13 @@ def find_equivalent(
             )
             return _prefer(attempt, reversal, doubt, regression, ledger)
     likely = next(rank_fixes(cluster, session, ledger, unknown), None)
-    if (
-        likely is not None
-        and likely.confidence
-        and likely.confidence.level is not ConfidenceLevel.LOW
-    ):
-        return _prefer(
-            likely, reversal, f"{likely.confidence.ground}; {_OTHER}", regression, ledger
-        )
     ledger.weigh([replace(one, lacks=(_OTHER,)) for one in unknown])
-    return None
+    rated = likely.confidence if likely else None
+    if likely is None or rated is None or rated.level is ConfidenceLevel.LOW:
+        return None
+    missing = tuple(one for one in likely.lacks or () if one != rated.ground)
+    likely = replace(likely, doubts=(*likely.doubts, *missing))
+    return _prefer(likely, reversal, f"{rated.ground}; {_OTHER}", regression, ledger)
 
 
 def _prefer(

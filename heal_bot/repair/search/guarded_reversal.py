@@ -125,7 +125,9 @@ def _list_names(parts: Mapping[Target, Sequence[Part]], change: ReversedChange) 
         given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         text = f"{target.source}\n{change.texts.get(target.path, '')}"
         fields = [f"self.{name}" for name in _ATTRIBUTE.findall(text)] if "self" in given else []
-        near = "\n".join(f"{read_part(target, p)}\n{p.before.decode()}" for p in own)
+        near = "\n".join(
+            f"{read_part(target, p)}\n{p.before.decode(errors='replace')}" for p in own
+        )
         nearest = [name for name in given if re.search(rf"\b{name}\b", near)]
         found.append([*nearest, *given, *fields])
     common = set(found[0]).intersection(*found) - {"self", "cls"}

@@ -62,7 +62,7 @@ class ReversalCompletion:
         lost = [
             (target, part)
             for target, part in place_lost(self.change, anywhere=True)
-            if any(call in part.before.decode() for call in moved.get(target, ()))
+            if any(call in part.before.decode(errors="replace") for call in moved.get(target, ()))
         ]
         whole = (
             *(one for one in pieces if one[0] not in moved),

@@ -150,6 +150,7 @@ def test_where_few_calls_show_anything_the_edit_is_rated_by_itself(tmp_path: Pat
     assert found is not None
     assert found.confidence is not None
     assert found.doubts == (
+        "one failing test alone vouches for it",
         f"{found.confidence.ground}; it was not shown to do what the code before the commit did",
     )
 
