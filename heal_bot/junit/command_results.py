@@ -11,6 +11,7 @@ from heal_bot.core.errors import UsageError
 from heal_bot.core.events import Run
 from heal_bot.core.model import (
     COMMAND,
+    COVERAGE,
     NO_ENVIRONMENT,
     CaseResult,
     Collection,
@@ -46,8 +47,9 @@ _UNMADE = re.compile(
 _MAKER = re.compile(r'File "[^"\n]{0,500}/(?:virtualenv|ensurepip)/[^"\n]{0,200}", line ')
 _TRACEBACK = "Traceback (most recent call last):"
 # What pytest-cov and coverage say where every test passed and the command failed all the same.
-_COVERAGE = re.compile(
-    r"^.{0,300}(?:Required test coverage|fail-under=|Coverage failure:).{0,300}", re.M
+_UNCOVERED = re.compile(
+    r"Required test coverage of [\d.]+% not reached.{0,300}|Coverage failure: .{1,300}"
+    r"|total of [\d.]+ is less than fail-under=[\d.]+"
 )
 _RULE = re.compile(r"^[=-]{20,}\s*$", re.M)
 _EVIDENCE = 16_000
@@ -126,9 +128,9 @@ def _exit(done: Observed, layout: Layout, *, explained: bool) -> CaseResult:
     frames = traceback.parse_frames(shown, layout)
     if unmade := _unmade(done.output, shown, frames):
         return CaseResult(COMMAND, RunResult.FAILED, kind=NO_ENVIRONMENT, message=unmade)
-    if found := _COVERAGE.search(done.output) if not frames else None:
+    if found := _UNCOVERED.search(done.output) if not frames else None:
         message = one_line(found[0], 300)
-        return CaseResult(COMMAND, RunResult.FAILED, kind="coverage", message=message)
+        return CaseResult(COMMAND, RunResult.FAILED, kind=COVERAGE, message=message)
     kind = f"exit {done.code}" if done.code in _NOT_STARTED else kind_of("", "", shown)
     said = message_of("", shown) or _last_line(done.output)
     return CaseResult(

@@ -7,7 +7,15 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from heal_bot.core.model import COMMAND, Baseline, CaseResult, Environment, Failure, Origin
+from heal_bot.core.model import (
+    COMMAND,
+    COVERAGE,
+    Baseline,
+    CaseResult,
+    Environment,
+    Failure,
+    Origin,
+)
 from heal_bot.core.statuses import FailureStatus, RunResult
 from heal_bot.ports import Tree
 from heal_bot.source import paths
@@ -53,10 +61,6 @@ _AS_ROOT = re.compile(
 # A test that takes a right away, and what it says where that changed nothing.
 _CLOSES = re.compile(r"\bchmod\(")
 _UNMET = re.compile(r"AssertionError|Failed: DID NOT RAISE")
-_COVERAGE = re.compile(
-    r"Required test coverage of [\d.]+% not reached[^\n]*|"
-    r"Coverage failure: [^\n]*|total of [\d.]+ is less than fail-under=[\d.]+"
-)
 # What a class of tests says where the methods that nose called did not run.
 _UNSET = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NO_NOSE = 8
@@ -337,10 +341,9 @@ def _test_file(seen: CaseResult, tree: Tree) -> str:
 
 def _coverage(seen: CaseResult) -> str:
     """A command that fails for the coverage alone."""
-    found = _COVERAGE.search(seen.message) if seen.test == COMMAND else None
-    if found is None:
+    if seen.kind != COVERAGE:
         return ""
-    return f"no test fails, the coverage does ({found[0]}): add tests, or lower fail-under"
+    return f"no test fails, the coverage does ({seen.message}): add tests, or lower fail-under"
 
 
 def _library(seen: CaseResult) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heal_bot.core.model import COMMAND, NO_ENVIRONMENT, CaseResult
+from heal_bot.core.model import COMMAND, COVERAGE, NO_ENVIRONMENT, CaseResult
 from heal_bot.junit import command_results
 from heal_bot.ports import Observed
 from tests.fakes import FolderTree, quiet_run
@@ -89,6 +89,24 @@ def test_an_exit_code_that_no_case_explains_is_a_red_test(tmp_path: Path) -> Non
     assert found["test_shop.py::test_a"].outcome == "passed"
     assert found[COMMAND].outcome == "failed"
     assert found[COMMAND].message == "coverage is 80 %, not 90"
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("+ pytest --cov-fail-under=90\nFAIL Required test coverage of 90% not reached. Total "
+         "coverage: 81.20%\n", "Required test coverage of 90% not reached. Total coverage: 81.20%"),
+        ("$ coverage report --fail-under=90\nCoverage failure: total of 81 is less than "
+         "fail-under=90\n", "Coverage failure: total of 81 is less than fail-under=90"),
+    ],
+)  # fmt: skip
+def test_an_exit_code_for_coverage_is_told_from_the_option_that_asks_for_it(
+    tmp_path: Path, output: str, message: str
+) -> None:
+    red = told(tmp_path, {"j.xml": case("test_shop", "test_a")}, 1, output)[COMMAND]
+    assert (red.kind, red.message) == (COVERAGE, message)
+    echoed = told(tmp_path, {}, 1, output.splitlines()[0] + "\nlint: 3 errors\n")[COMMAND]
+    assert (echoed.kind, echoed.message) == ("exit 1", "lint: 3 errors")
 
 
 def test_of_several_legs_the_worst_counts_and_of_several_tries_the_last(tmp_path: Path) -> None:

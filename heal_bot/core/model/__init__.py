@@ -12,6 +12,7 @@ from heal_bot.core.model.change import (
 )
 from heal_bot.core.model.execution import (
     COMMAND,
+    COVERAGE,
     NO_ENVIRONMENT,
     CaseResult,
     Environment,
@@ -72,6 +73,7 @@ from heal_bot.core.model.result import (
 __all__ = [
     "ASKED",
     "COMMAND",
+    "COVERAGE",
     "ELSEWHERE",
     "NOT_MEASURED",
     "NO_ENVIRONMENT",

@@ -13,6 +13,8 @@ from heal_bot.core.statuses import RED, RunResult, SuiteEnd
 COMMAND = "command"
 # How it fails that a command wants to make an environment of its own, for which it has no network.
 NO_ENVIRONMENT = "no environment"
+# How it fails where every test passes and too few lines are covered.
+COVERAGE = "coverage"
 
 
 @dataclass(frozen=True, slots=True)
