@@ -13,11 +13,13 @@ from heal_bot.core.model import (
     Candidate,
     Cluster,
     Edit,
+    Regression,
     SuiteRun,
     Target,
     Verdict,
 )
 from heal_bot.ports import RunContext, Session
+from heal_bot.source.reversal import brought_tests
 
 # The guards of a search, not of the verdict: the cold run judges with the whole suite. The longer
 # that takes, the more a change that breaks a test there costs.
@@ -27,20 +29,26 @@ _GUARD_SHARE = 0.1
 
 
 def open_session(
-    context: RunContext, baseline: Baseline, cluster: Cluster, base: tuple[Edit, ...]
+    context: RunContext,
+    baseline: Baseline,
+    regressions: Sequence[Regression],
+    cluster: Cluster,
+    base: tuple[Edit, ...],
 ) -> Session:
     """A session that judges candidates for a cluster, each on top of the `base` edits."""
-    session = context.runner.warm(
-        context.run, context.tree, context.env, cluster.failures, choose_guards(baseline, cluster)
-    )
+    guards = choose_guards(baseline, regressions, cluster)
+    session = context.runner.warm(context.run, context.tree, context.env, cluster.failures, guards)
     return _Based(session, base) if base else session
 
 
-def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
+def choose_guards(
+    baseline: Baseline, regressions: Sequence[Regression], cluster: Cluster
+) -> tuple[str, ...]:
     """Passing tests that execute the suspects, each line as often as there is room for.
 
-    Then those that share a file with a failure. The fastest first, by turns of lines: a function
-    that few tests reach is not left to those that are fast in something else.
+    Those that the breaking commits brought come before them, since they say what these mean, and
+    after them those that share a file with a failure. The fastest first, by turns of lines: a
+    function that few tests reach is not left to those that are fast in something else.
     """
     red = {failure.test for failure in cluster.failures}
     passing = [r for r in baseline.suite.results if r.passed and r.test not in red]
@@ -49,16 +57,24 @@ def choose_guards(baseline: Baseline, cluster: Cluster) -> tuple[str, ...]:
     files = {test.partition("::")[0] for test in red}
     watching = {test: hits[test] for test in seconds if test in hits}
     near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
+    # A test may be collected in another file than it is written in.
+    brought = {_strip_file(t) for one in regressions for t in brought_tests(one.files)}
+    meant = {t: watching.pop(t) for t in tuple(watching) if _strip_file(t) in brought}
     chosen: list[str] = []
     spent, quickest = 0.0, next(iter(seconds.values()), 0.0)
     most = max(_GUARD_SECONDS, _GUARD_SHARE * baseline.suite.seconds)
-    for test in chain(_take_turns(watching), near):
+    for test in chain(_take_turns(meant), _take_turns(watching), near):
         if len(chosen) == _GUARDS or spent + quickest > most:
             break
         if spent + seconds[test] <= most:
             chosen.append(test)
             spent += seconds[test]
-    return tuple(chosen or [*watching, *near][:1])
+    return tuple(chosen or [*meant, *watching, *near][:1])
+
+
+def _strip_file(test: str) -> str:
+    """The class and function of a test, without its file and parameters."""
+    return test.partition("::")[2].partition("[")[0]
 
 
 def _take_turns(hits: Mapping[str, int]) -> Iterator[str]:

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from heal_bot.core.model import Baseline, Cluster, Failure, Spectrum, Suspect, Target
+from heal_bot.core.model import (
+    Baseline,
+    ChangedFile,
+    Cluster,
+    Failure,
+    Regression,
+    Spectrum,
+    Suspect,
+    Target,
+)
 from heal_bot.verification.warm_trial import choose_guards
 from tests.fakes import failed, passed, suite
 
@@ -29,8 +38,11 @@ def _baseline(**ran: tuple[float, int]) -> Baseline:
     return Baseline((), replace(done, spectrum=Spectrum(LINES, {RED: 1, **hits})), 1)
 
 
-def _chosen(baseline: Baseline, cluster: Cluster) -> list[str]:
-    return [test.rpartition("::")[2] for test in choose_guards(baseline, cluster)]
+def _chosen(
+    baseline: Baseline, cluster: Cluster, regressions: tuple[Regression, ...] = ()
+) -> list[str]:
+    chosen = choose_guards(baseline, regressions, cluster)
+    return [test.rpartition("::")[2] for test in chosen]
 
 
 def test_a_rare_function_keeps_its_tests_beside_hundreds_that_are_faster_elsewhere() -> None:
@@ -45,6 +57,14 @@ def test_a_rare_function_keeps_its_tests_beside_hundreds_that_are_faster_elsewhe
 def test_each_line_is_executed_before_any_is_twice() -> None:
     found = _baseline(first=(0.1, 0b001), again=(0.2, 0b001), other=(0.3, 0b110))
     assert _chosen(found, _cluster((1, 3))) == ["first", "other", "again"]
+
+
+def test_what_the_breaking_commit_brought_comes_first_however_slow_and_wherever_collected() -> None:
+    found = _baseline(**{f"fast_{n}": (0.01, 0b111) for n in range(300)}, brought=(1.0, 0b001))
+    assert "brought" not in _chosen(found, _cluster((1, 3)))
+    new = ChangedFile("tests/test_parts.py", b"", b"def brought():\n    pass\n")
+    commit = Regression("a" * 40, "b" * 40, "Add a price", (RED,), files=(new,))
+    assert _chosen(found, _cluster((1, 3)), (commit,))[:2] == ["brought", "fast_0"]
 
 
 def test_tests_of_the_same_file_come_last() -> None:
