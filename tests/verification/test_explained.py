@@ -299,6 +299,16 @@ def test_what_is_not_written_yet(
     assert bool(unfinished_code.explain_unfinished(seen, tree)) is is_known
 
 
+def test_a_stand_in_of_a_test_that_nothing_may_call_is_no_code_to_be_written(
+    tmp_path: Path,
+) -> None:
+    test = "def test_one():\n    price(fake)\n\ndef fake():\n    raise NotImplementedError\n"
+    tree = FolderTree.of(tmp_path, {"shop.py": STUB, "tests/test_a.py": test})
+    called = Frame("tests/test_a.py", 5, "fake", Origin.PROJECT)
+    seen = red("NotImplementedError", "", ours(1), called)
+    assert unfinished_code.explain_unfinished(seen, tree) == ""
+
+
 BRANCH = "def price(a):\n    if a:\n        return 1\n    return 2{}\n"
 
 
@@ -308,13 +318,14 @@ BRANCH = "def price(a):\n    if a:\n        return 1\n    return 2{}\n"
         ("  # TODO a discount", {4}, {2}, {2, 4}, True),
         ("  # todo: discount", {4}, {2}, {2}, True),
         ("  # a discount", {4}, {2}, {2, 4}, False),
+        ("  # HTTP calls it Not Implemented", {4}, {2}, {2, 4}, False),
         ("  # TODO a discount", {2}, {2}, {2, 4}, False),
         ("  # TODO a discount", {4}, set(), {2, 4}, False),
         ("  # TODO a discount", {4}, {2}, set(), False),
         ("\n    'TODO'", {5}, {2}, {2, 4}, False),
     ],
-    ids=["noted", "elsewhere in it", "no such note", "an older note", "an older test",
-         "not executed", "a text"],
+    ids=["noted", "elsewhere in it", "no such note", "what a value means",
+         "an older note", "an older test", "not executed", "a text"],
 )  # fmt: skip
 def test_a_test_that_came_with_code_whose_author_noted_what_it_lacks(
     tmp_path: Path, note: str, lines: set[int], test_lines: set[int], ran: set[int], is_known: bool
@@ -328,6 +339,22 @@ def test_a_test_that_came_with_code_whose_author_noted_what_it_lacks(
     (found,) = unfinished_code.mark_unfinished([item], observed, tree)
     assert (found.status == "explained") is is_known
     assert ("is not written yet" in found.failure.reason) is is_known
+
+
+@pytest.mark.parametrize(
+    "body", ["assert price(0) == 3  # TODO more", "def one():\n        pass\n    price(one)"]
+)
+def test_what_a_test_notes_or_does_nothing_in_is_no_code_to_be_written(
+    tmp_path: Path, body: str
+) -> None:
+    text = f"def test_one():\n    {body}\n"
+    changed = (("tests/test_a.py", frozenset(range(1, 5))),)
+    tree = History(FolderTree.of(tmp_path, {"tests/test_a.py": text}).root, lines=changed)
+    places = tuple(("tests/test_a.py", line) for line in range(1, 5))
+    observed = replace(suite(), spectrum=Spectrum(places, {T: 0b1111}))
+    item = Reproduced(Failure(T, "AssertionError", "assert 2 == 3"), "confirmed")
+    (found,) = unfinished_code.mark_unfinished([item], observed, tree)
+    assert found.status == "confirmed"
 
 
 @pytest.mark.parametrize(
