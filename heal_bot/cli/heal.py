@@ -116,7 +116,7 @@ _UNHEALED = 4
 @click.option(
     "--loopback",
     is_flag=True,
-    help="Let tests connect to servers they start themselves; the outcome then says `reduced`.",
+    help="Let tests connect to servers in other processes; the outcome then says `reduced`.",
 )
 @click.option(
     "--request",

@@ -43,17 +43,20 @@ def admit(
     A comment needs an author whose role is `level` or better (or who is listed in `bots`) and a
     head in this repository; a commit that is dispatched or commented on must lie on its branch. The
     commit is read once, here. Code by somebody who cannot write is run without any key, unless
-    the comment names the commit. On a proposal of ours, whose branch begins with `prefix`, what
-    is asked for is another repair of its base.
+    the comment names the commit; where `level` is below write, none of them vouches for code. On a
+    proposal of ours, whose branch begins with `prefix`, what is asked for is another repair of its
+    base.
     """
+    vouches = level in LEVELS[LEVELS.index("write") :]
     if request.trigger in {"comment", "commit"}:
         # No person's login can end like this: a name in the list admits no one but an App.
         listed = request.actor in bots and request.actor.endswith("[bot]")
+        vouches = vouches or listed
         if not listed and not _may(run, forge, request.actor, level):
             reason = f"@{request.actor} needs {level} permission to ask for this"
             return replace(_refused(request, reason), stranger=True)
     if request.trigger == "comment":
-        return _of_pull(run, request, forge, prefix)
+        return _of_pull(run, request, forge, prefix, vouches)
     if request.head_repo.lower() != forge.repo.lower():
         return _refused(request, "the code is from a fork; that is not served here")
     config_ref = request.base_ref
@@ -71,11 +74,14 @@ def admit(
     return Admission(replace(request, trust=Trust.TRUSTED), config_ref=config_ref)
 
 
-def _of_pull(run: Run, request: HealRequest, forge: Forge, prefix: str) -> Admission:
-    """The request with commit and branch of its pull request, or why it has none."""
+def _of_pull(run: Run, request: HealRequest, forge: Forge, prefix: str, vouches: bool) -> Admission:
+    """The request with commit and branch of its pull request, or why it has none.
+
+    `vouches` says that who asks can write, and knows the code that is named or is their own.
+    """
     pull = _pull(run, request.pull_number or 0, forge)
     if pull is not None and request.verb in _OF_BASE and _is_ours(run, pull, forge, prefix):
-        return _of_base(run, request, pull, forge)
+        return _of_base(run, request, pull, forge, vouches)
     if pull is None or pull.state != "open":
         return _refused(request, "the pull request is not open")
     if pull.head_repo.lower() != forge.repo.lower():
@@ -87,9 +93,8 @@ def _of_pull(run: Run, request: HealRequest, forge: Forge, prefix: str) -> Admis
     if STOPPED in pull.labels and request.verb not in _TALK:
         return _refused(request, f"the pull request bears the label {STOPPED}; remove it first")
     trusted = (
-        named
-        or request.verb in _TALK
-        or pull.author == request.actor
+        request.verb in _TALK
+        or (vouches and (named or pull.author == request.actor))
         or _may(run, forge, pull.author, "write")
     )
     known = replace(
@@ -109,7 +114,9 @@ def _is_ours(run: Run, pull: ForgePull, forge: Forge, prefix: str) -> bool:
     return here and pull.author == forge.me(run)
 
 
-def _of_base(run: Run, request: HealRequest, pull: ForgePull, forge: Forge) -> Admission:
+def _of_base(
+    run: Run, request: HealRequest, pull: ForgePull, forge: Forge, vouches: bool
+) -> Admission:
     """The request for the newest commit of the branch that a proposal of ours is for."""
     if pull.state != "open" and request.verb != "retry":
         return _refused(request, "the pull request is not open; ask with /heal retry")
@@ -120,7 +127,9 @@ def _of_base(run: Run, request: HealRequest, pull: ForgePull, forge: Forge) -> A
         return _refused(request, f"branch {pull.base_ref} is gone")
     below = next((p for p in forge.open_pulls(run) if p.head_ref == pull.base_ref), None)
     trusted = (
-        below is None or below.author == request.actor or _may(run, forge, below.author, "write")
+        below is None
+        or (vouches and below.author == request.actor)
+        or _may(run, forge, below.author, "write")
     )
     known = replace(
         request,

@@ -55,6 +55,25 @@ def test_only_the_role_the_api_names_counts(
     assert bool(admitted.refusal) is not served
 
 
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(
+    ("role", "level", "trust"),
+    [
+        ("read", "read", Trust.KEYLESS),
+        ("triage", "triage", Trust.KEYLESS),
+        ("write", "read", Trust.TRUSTED),
+        ("write", "write", Trust.TRUSTED),
+    ],
+)
+def test_who_cannot_write_may_ask_where_allowed_and_vouches_for_no_code(
+    forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest,
+    role: str, level: str, trust: Trust, named: bool,
+) -> None:  # fmt: skip
+    github.world.permissions["ada"] = role
+    sha = (github.world.branch("feature") or "") if named else ""
+    assert admit(run, replace(asked, base_sha=sha), forge, level).request.trust is trust
+
+
 @pytest.mark.parametrize(("base", "served"), [("write", True), ("read", False)])
 def test_a_role_of_an_organization_counts_as_what_it_is_built_on(
     forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest, base: str, served: bool
