@@ -13,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.fit.features import Row, is_strong
+from benchmarks.street.figures import Row as StreetRow
+from benchmarks.street.results import FOLDER
 from heal_bot.core.statuses import LIKELY, SURE
 from heal_bot.repair.ranking.patch_probability import load_model, measure_features
 
@@ -22,6 +24,8 @@ _REAL = 0.2
 _FOLDS = 10
 _STRENGTH = 0.3
 _BINS = 10
+# The newest engine whose regressions of the street were run as a whole.
+_STREET = "0ca2cf43c2"
 # From which ratings on it is told how often patches that were rated so were right.
 BANDS = (SURE, LIKELY, 0.5, 0.25, 0.0)
 
@@ -201,6 +205,7 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
             "pools": len(pools),
             "projects": sorted(set(sample.projects)),
         },
+        "reversals": _count_reversals(),
         "intercept": round(float(fitted.logistic.intercept_[0]), 4),
         "weights": {
             name: {"mean": _round(mean), "scale": _round(scale), "weight": _round(weight)}
@@ -211,6 +216,19 @@ def describe(pools: Sequence[Row], sample: Sample, told: np.ndarray, date: str) 
             for low, chosen in bands
         ],
     }
+
+
+def _count_reversals() -> dict[str, int | str]:
+    """How many repairs of regressions of held projects were right, of those that were judged."""
+    lines = (FOLDER / f"{_STREET}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = (StreetRow.model_validate_json(line) for line in lines)
+    judged = [
+        row.judgement
+        for row in rows
+        if (row.part, row.split, row.offered) == ("regressions", "held", "healed")
+        and row.judgement != "unknown"
+    ]
+    return {"engine": _STREET, "patches": len(judged), "right": judged.count("right")}
 
 
 def _round(number: float) -> float:

@@ -1,7 +1,7 @@
 """How likely a patch that passes the failing tests is to be right: fitted weights, read as data.
 
-`patch_probability.json` is made by `python -m benchmarks fit` from labelled patches, and says from
-which projects. Nothing in it is set by hand.
+`patch_probability.json` is made by `python -m benchmarks fit` from labelled patches and the rows of
+the street, and says from which projects. Nothing in it is set by hand.
 """
 
 from __future__ import annotations
@@ -67,12 +67,24 @@ class Provenance(_Data):
     projects: tuple[str, ...]
 
 
+class Reversals(_Data):
+    """Regressions of held projects that an engine repaired from history: how many, how many right.
+
+    Counted by `python -m benchmarks street --part regressions`.
+    """
+
+    engine: str
+    patches: int
+    right: int
+
+
 class PatchModel(_Data):
-    """A logistic regression, and how often its ratings held."""
+    """A logistic regression, and how often its ratings and repairs from history held."""
 
     intercept: float
     weights: dict[str, Weight]
     bands: tuple[Band, ...]
+    reversals: Reversals
     provenance: Provenance
 
     def compute_probability(self, features: Mapping[str, float]) -> float:
@@ -95,6 +107,15 @@ class PatchModel(_Data):
         if p >= LIKELY:
             level = ConfidenceLevel.HIGH if p >= least else ConfidenceLevel.MEDIUM
         return Confidence(level, p, ground)
+
+    def rate_reversal(self) -> Confidence:
+        """The confidence in what puts back code of a commit, never `high`: it may be meant."""
+        known = self.reversals
+        ground = (
+            f"of {known.patches} regressions of other projects that were repaired from history, "
+            f"{known.right} were repaired rightly"
+        )
+        return Confidence(ConfidenceLevel.MEDIUM, round(known.right / known.patches, 3), ground)
 
 
 @lru_cache(maxsize=1)

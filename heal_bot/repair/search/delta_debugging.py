@@ -22,6 +22,7 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import VerdictStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Session
+from heal_bot.repair.ranking.patch_probability import load_model
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.guarded_reversal import PROPOSER, find_guarded
 from heal_bot.repair.search.reversal_completion import Pieces, ReversalCompletion
@@ -391,6 +392,8 @@ class _Search:
         doubt = missing if added else doubt_reversal(f"{what} {commit}")
         # Whoever decides on it has to know what it leaves behind.
         lacks = (*lacks, *unused, *alike) if lacks else None
-        attempt = replace(attempt, lacks=lacks, doubts=(doubt, *unused, *alike))
+        rated = None if lacks else load_model().rate_reversal()
+        doubts = (doubt, *unused, *alike)
+        attempt = replace(attempt, lacks=lacks, doubts=doubts, confidence=rated)
         self.ledger.weigh([attempt])
         return attempt

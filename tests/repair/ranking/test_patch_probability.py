@@ -8,6 +8,7 @@ from heal_bot.repair.ranking.patch_probability import (
     Band,
     PatchModel,
     Provenance,
+    Reversals,
     Weight,
     load_model,
     measure_features,
@@ -21,6 +22,7 @@ MODEL = PatchModel(
         Band(above=0.5, patches=20, right=14),
         Band(above=0.0, patches=30, right=3),
     ),
+    reversals=Reversals(engine="abc", patches=40, right=39),
     provenance=Provenance(date="2026-01-01", patches=100, pools=40, projects=("a/b",)),
 )
 
@@ -49,6 +51,13 @@ def test_the_words_follow_from_the_probability_and_what_is_asked(
     found = MODEL.rate({"tests": tests}, least)
     assert found.level is level
     assert ground in found.ground
+
+
+def test_a_repair_from_history_is_rated_by_how_often_such_were_right_and_never_high() -> None:
+    found = MODEL.rate_reversal()
+    assert (found.level, found.p) == (ConfidenceLevel.MEDIUM, 0.975)
+    assert "of 40 regressions" in found.ground
+    assert "39 were" in found.ground
 
 
 def test_what_ships_says_what_it_was_fitted_on_and_how_often_it_held() -> None:

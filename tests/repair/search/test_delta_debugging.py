@@ -20,6 +20,7 @@ from heal_bot.core.model import (
     Regression,
     Spectrum,
 )
+from heal_bot.repair.ranking.patch_probability import load_model
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import find_reversals
 from heal_bot.source import edit
@@ -122,6 +123,7 @@ def test_the_fault_alone_is_put_back_and_the_rest_of_the_commit_stays(tmp_path: 
     assert texts == [after.replace("n > low", "n < low")]
     (attempt,) = found
     assert (attempt.lacks, attempt.candidate.undoes) == (None, "")
+    assert attempt.confidence == load_model().rate_reversal()
     assert attempt.doubts[0].startswith("takes back a part of `bbbbbbb` (Raise it)")
     assert attempt.candidate.proposer == "history"
     assert "`bbbbbbb`" in attempt.candidate.rationale
@@ -135,6 +137,7 @@ def test_beside_tests_that_a_commit_leaves_behind_its_change_looks_meant(
     (attempt,), _, ledger, _ = _reversals(tmp_path, after, _clamps, left=left)
     said = "it looks like a change that was meant: other tests that it broke are out of date"
     assert attempt.lacks == ((said,) if left else None)
+    assert bool(attempt.confidence) is not bool(left)
     assert ("c1" in ledger.unsure) == bool(left)
 
 
