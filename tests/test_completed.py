@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from heal_bot.core.errors import ProvisionError, SandboxError
+from heal_bot.core.errors import ProvisionError, SandboxError, UncollectedError
 from heal_bot.core.model import (
     CaseResult,
     Collection,
@@ -75,6 +75,7 @@ class Runner(ScriptedRunner):
     """Cannot run with `refusal` in the first environment, nor with `stop` in the fuller one."""
 
     refusal: str = ""
+    refuses: type[ProvisionError] = ProvisionError
     stop: str = ""
     environments: list[Environment] = field(default_factory=list)
 
@@ -84,7 +85,7 @@ class Runner(ScriptedRunner):
 
     def run(self, run: Any, tree: Any, env: Environment, *rest: Any, **options: Any) -> SuiteRun:
         if self.refusal and env == ENVIRONMENT:
-            raise ProvisionError(self.refusal)
+            raise self.refuses(self.refusal)
         if self.stop and env == FULLER:
             raise SandboxError(self.stop)
         return super().run(run, tree, env, *rest, **options)
@@ -228,6 +229,28 @@ def test_without_a_report_only_what_pytest_cannot_start_without_is_added(tmp_pat
     lost = Runner([GREEN], refusal="code 4: x: error: unrecognized arguments: --cov=a -q")
     outcome, _ = healed(tmp_path, workspace, lost, "")
     assert (outcome.status, workspace.asked[1:]) == ("nothing_to_do", [(), ("pytest-cov",)])
+
+
+def test_where_the_declared_pytest_does_not_start_a_newer_one_runs_the_tests(
+    tmp_path: Path,
+) -> None:
+    runner = Runner([BOTH], refusal="AttributeError: __spec__", refuses=UncollectedError)
+    workspace = Workspace(tmp_path / "tree")
+    outcome, said = healed(tmp_path, workspace, runner, case("two", RED))
+    assert workspace.asked[:2] == [(), ("pytest",)]
+    assert outcome.baseline is not None
+    assert [failure.test for failure in outcome.baseline.confirmed] == [TWO]
+    assert "a newer one ran here" in said
+    assert any("a newer one ran here" in note for note in outcome.notes)
+
+
+@pytest.mark.parametrize("newer", [None, ENVIRONMENT], ids=["no index", "one that is there"])
+def test_where_no_newer_pytest_can_be_had_the_reason_is_that_of_the_declared_one(
+    tmp_path: Path, newer: Environment | None
+) -> None:
+    lost = Runner([], refusal="AttributeError: __spec__", refuses=UncollectedError)
+    outcome, _ = healed(tmp_path, Workspace(tmp_path / "tree", fuller=newer), lost)
+    assert (outcome.status, outcome.reason) == ("environment_error", "AttributeError: __spec__")
 
 
 def test_a_suite_that_does_not_start_for_another_reason_ends_the_run(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ class ProvisionError(HealBotError):
     """The target's interpreter, its environment or a folder for it could not be made usable."""
 
 
+class UncollectedError(ProvisionError):
+    """pytest ended before it had collected the tests."""
+
+
 @contextmanager
 def limit_errors(left: Callable[[], float]) -> Iterator[None]:
     """Whatever fails inside when no time is `left` is a BudgetError; what was asked stays wrong."""
@@ -53,7 +57,7 @@ def explain_uncollected(ended: SuiteEnd, detail: str) -> HealBotError:
     if ended == SuiteEnd.TIMEOUT:
         return BudgetError(f"the tests were not collected in time: {detail}; raise --max-minutes")
     if ended == SuiteEnd.CRASHED:
-        return ProvisionError(
+        return UncollectedError(
             f"pytest ended before it had collected the tests: {detail}; make `python -m pytest`"
             " run in their environment, or name another pytest with setup, or python-version"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,8 @@ from heal_bot.ports.packages import Builder
 
 _FREEZE_CAP = 1 << 20
 _REMARKS = 5
+# pytest, and what its old releases are pinned together with.
+_OF_PYTEST = frozenset({"pytest", "pluggy", "py"})
 
 
 @dataclass(slots=True)
@@ -50,6 +52,11 @@ class _Plan:
     added: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     own: list[Package] = field(default_factory=list)
+
+    def release(self, names: Collection[str]) -> None:
+        """Ask for no version of these."""
+        self.packages = [each for each in self.packages if each.name not in names]
+        self.bounds = {name: each for name, each in self.bounds.items() if name not in names}
 
     def exactly(self) -> list[Package]:
         """The bounds, as the index takes them."""
@@ -231,6 +238,8 @@ def _plan(
         plan.bounds = {**there, **locked}
         plan.exact = bool(there) and not locked
         _take(plan, found.lines.requirements, python)
+        if "pytest" in hints.plugins:
+            plan.release(_OF_PYTEST)
         known = {each.name for each in plan.packages}
         plan.packages += [Package(name) for name in there if name not in known]
         plan.bounds.pop(canonicalize_name(own), None)

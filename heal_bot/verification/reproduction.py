@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError
+from heal_bot.core.errors import BudgetError, ProvisionError, SandboxError, UncollectedError
 from heal_bot.core.events import Noted
 from heal_bot.core.model import Baseline, Outcome, Report
 from heal_bot.core.statuses import FailureStatus
@@ -35,7 +35,10 @@ Observe = Callable[[RunContext], Reproduction | Outcome]
 def reproduce_completed(
     context: RunContext, report: Report, observe: Observe
 ) -> Reproduction | Outcome:
-    """What `observe` sees; in an environment with the plugins that the first one lacked."""
+    """What `observe` sees; in an environment with the plugins that the first one lacked.
+
+    Where the declared pytest does not start, as an old one on a new Python, a newer one may.
+    """
     tree, env = context.tree, context.env
     before: Reproduction | None = None
     try:
@@ -48,6 +51,8 @@ def reproduce_completed(
             return seen
     except ProvisionError as error:
         lacking = missing_plugins.find_stopping(report, str(error), tree, env)
+        if not lacking and isinstance(error, UncollectedError):
+            return _renewed(context, report, observe, error)
         if not lacking:
             raise
     try:
@@ -58,6 +63,23 @@ def reproduce_completed(
         context.run.warn("workspace", str(error))
         return replace(before, remark=str(error))
     return _again(context, observe, lacking, before)
+
+
+def _renewed(
+    context: RunContext, report: Report, observe: Observe, stopped: UncollectedError
+) -> Reproduction | Outcome:
+    """What `observe` sees with a newer pytest than is declared; `stopped` where it cannot."""
+    hints = replace(report.hints, plugins=(*report.hints.plugins, "pytest"))
+    try:
+        newer = context.provision(context.tree, hints)
+    except ProvisionError:
+        raise stopped from None
+    if newer == context.env:
+        raise stopped
+    remark = "the declared pytest ends before it has collected the tests; a newer one ran here"
+    context.run.emit(Noted(stage="workspace", message=remark, level="info"))
+    seen = observe(replace(context, env=newer))
+    return seen if isinstance(seen, Outcome) else replace(seen, remark=remark)
 
 
 def reproduce_with(

@@ -15,6 +15,7 @@ from heal_bot.core.errors import (
     HealBotError,
     ProvisionError,
     SandboxError,
+    UncollectedError,
     UsageError,
     WorkspaceError,
     explain_uncollected,
@@ -66,7 +67,7 @@ def test_what_was_asked_wrongly_stays_wrong_when_time_is_over(kind: type[HealBot
     ("ended", "kind"),
     [
         ("timeout", BudgetError),
-        ("crashed", ProvisionError),
+        ("crashed", UncollectedError),
         ("killed", ProvisionError),
         ("untrusted", SandboxError),
     ],

@@ -157,6 +157,18 @@ def test_a_setup_input_replaces_what_is_declared(assembled, warehouse, holds):
 
 
 @pytest.mark.long
+def test_no_declared_version_of_pytest_counts_where_it_is_asked_for_itself(
+    assembled, warehouse, holds
+):
+    warehouse.wheel("pytest", "4.6")
+    warehouse.wheel("dep", "1.0")
+    warehouse.wheel("dep", "2.0")
+    files = {"requirements.txt": "pytest==4.6\ndep==1.0\npy==1.8\n"}
+    env = assembled(files, hints=RunHints(plugins=("pytest",)))
+    assert holds(env) == {"pytest": "8.0", "dep": "1.0"}
+
+
+@pytest.mark.long
 def test_plugins_of_the_failing_run_are_completed(assembled, warehouse, holds):
     warehouse.wheel("pytest_mock")
     warehouse.wheel("pytest_cov")

@@ -155,7 +155,8 @@ class RunHints:
 
     `started` is the latest moment at which it can have started, in epoch seconds; 0 if unknown.
     `system` is windows or macos where its tracebacks are of one. `doctests` are the files whose
-    examples it names, `modules` the files or class names of all its cases.
+    examples it names, `modules` the files or class names of all its cases. With pytest among the
+    `plugins` no version counts that is declared for it.
     """
 
     python: str = ""
