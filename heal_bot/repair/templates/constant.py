@@ -2,7 +2,7 @@
 
 Integers step by one, turn to 0, 1, -1 or their negative, double or halve, or take a value that a
 failing test expects or the function has elsewhere. Text takes expected text, changes case or
-edges. Booleans flip. A constant may become a name in scope.
+edges. Booleans flip. Text becomes bytes, and bytes text. A constant may become a name in scope.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 
 from heal_bot.repair.templates.change_tiers import Tier, assign_tiers, combine_tiers
 from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import ATOM, AWAIT, FEW, UNARY, Mutation, Text, is_short
 
+# What shows that code or a message has to do with bytes.
+_BYTES = re.compile(r"\bb[\"']|\bbytes\b|\b(?:en|de)code\(")
+# Prefixes beside `b` alone, and escapes that bytes do not have.
+_NOT_IN_BYTES = re.compile(r"^(?!b?[\"'])|\\[uUN]")
 # What only regular expressions hold.
 _PART = re.compile(r"\.[*+?]|\[\^|\\[dwsb]|\(\?")
 
@@ -90,6 +95,31 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
         options.pop(value, None)
         for code, tier in options.items():
             yield site.put(node, _literal(code), tier)
+
+
+def encodings(scope: MutationContext) -> Iterator[Mutation]:
+    """Text becomes bytes, and bytes text: `sep.join(parts) + "\\n"` to `... + b"\\n"`.
+
+    One literal, or all of a statement; where the function or a failure has to do with bytes.
+    """
+    site = scope.site
+    if not any(map(_BYTES.search, (site.own(site.source.decode()), *scope.evidence.messages))):
+        return
+    changed: dict[ast.stmt, list[Mutation]] = {}
+    for node in site.each(ast.Constant):
+        code, place = site.segment(node), site.places[node]
+        if not isinstance(node.value, str | bytes) or isinstance(place.parent, ast.JoinedStr):
+            continue
+        if not is_short(code) or not code.isascii() or _NOT_IN_BYTES.search(code):
+            continue
+        other = code[1:] if isinstance(node.value, bytes) else f"b{code}"
+        one = site.put(node, Text(other), Tier.USUAL)
+        changed.setdefault(place.statement, []).append(one)
+        yield one
+    for beside in changed.values():
+        if len(beside) > 1:
+            cuts = tuple(cut for one in beside for cut in one.cuts)
+            yield replace(beside[0], cuts=cuts, why=f"{beside[0].why}, and what stands beside it")
 
 
 def _is_format(scope: MutationContext, node: ast.Constant) -> bool:

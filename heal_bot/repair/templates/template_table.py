@@ -69,6 +69,7 @@ FAMILIES: tuple[Template, ...] = (
     Template("await", call_wrap_unwrap.awaited),
     Template("placeholder", placeholder.passes),
     Template("text", constant.texts),
+    Template("bytes", constant.encodings),
     Template("argument drop", argument.drops),
     Template("attribute for name", variable.attributes_for_names),
     Template("return value", return_value.returns),
