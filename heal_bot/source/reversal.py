@@ -143,7 +143,7 @@ class ReversedChange:
             for target, cuts in by_target.items()
         }
         return tuple(
-            Edit(target, source, self.find_imports(target, sources))
+            Edit(target, source, self._find_imports(target, sources))
             for target, source in sources.items()
             if source != target.source
         )
@@ -152,7 +152,7 @@ class ReversedChange:
         """The functions that it changed, each as it was before."""
         return tuple(one for one in self.put_back(self.places) if one.target.kind == "function")
 
-    def find_imports(self, target: Target, sources: Mapping[Target, str]) -> tuple[str, ...]:
+    def _find_imports(self, target: Target, sources: Mapping[Target, str]) -> tuple[str, ...]:
         """The lost imports of which a function uses a name, without those put back as lines."""
         if _IMPORTED.match(sources[target]):
             return ()

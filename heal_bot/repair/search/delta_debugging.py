@@ -24,7 +24,6 @@ from heal_bot.core.text import one_line
 from heal_bot.ports import Session
 from heal_bot.repair.ranking.patch_probability import load_model
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.guarded_reversal import PROPOSER, find_guarded
 from heal_bot.repair.search.reversal_completion import Pieces, ReversalCompletion
 from heal_bot.source import change_intent, line_targets, patch_policy
 from heal_bot.source.reversal import (
@@ -44,6 +43,7 @@ _WIDTH = 400
 _RIVALS = 4
 # What a reversal may take of the time left, before the templates have any.
 _SHARE = 0.25
+PROPOSER = "history"
 MEANT = "it looks like a change that was meant"
 _CLIP = 120
 _HALF = "it puts back a part of a statement, and the whole of it does not pass"
@@ -72,11 +72,7 @@ def find_reversals(
             best_fixed=len(tests) if found else 0,
         ))  # fmt: skip
         if not found and (test := search.contradicted()):
-            search.brought_fail = True
-            sets = sorted(search.reduce(search.code), key=_size)
-            yield from find_guarded(run, cluster, session, ledger, change, sets, regression)
-            if cluster.id not in ledger.suggestions:
-                search.tell_contradiction(test)
+            search.tell_contradiction(test)
             return
         rival = "another part of the commit can be put back instead, and the tests pass as well"
         for pieces in found[:_RIVALS]:
@@ -98,7 +94,7 @@ def _size(pieces: Pieces) -> tuple[int, int]:
 class _Search:
     """The parts of one commit, judged in sets on the failing tests of a cluster.
 
-    `brought` are the tests that the commit added or changed; with `brought_fail` these may fail.
+    `brought` are the tests that the commit added or changed.
     """
 
     run: Run
@@ -108,7 +104,6 @@ class _Search:
     regression: Regression
     change: ReversedChange
     brought: frozenset[str]
-    brought_fail: bool = False
     lost: Pieces = ()
     missed: Pieces = ()
     tried: int = 0
@@ -283,7 +278,7 @@ class _Search:
         ]  # fmt: skip
 
     def passing(self, sets: Sequence[Pieces]) -> list[Pieces]:
-        """Those of the sets with which all failing tests pass and none breaks that may not."""
+        """Those of the sets with which all failing tests pass and none breaks."""
         new = [one for one in dict.fromkeys(sets) if one not in self.judged]
         candidates = [(one, self.candidate(one)) for one in new]
         # On the way to the fewest a set may be as large as the whole commit.
@@ -295,15 +290,8 @@ class _Search:
             self.tried += 1
             self.ledger.count(candidate, verdict)
             self.judged[one] = verdict
-        return [one for one in sets if (v := self.judged.get(one)) and self.is_passing(v)]
-
-    def is_passing(self, verdict: Verdict) -> bool:
-        """Whether the failing tests pass, and none breaks but what may."""
-        if verdict.status == VerdictStatus.FIXED or not self.brought_fail:
-            return verdict.status == VerdictStatus.FIXED
-        broken = {failure.test.partition("[")[0] for failure in verdict.newly_failing}
-        tests = {failure.test for failure in self.cluster.failures}
-        return tests <= set(verdict.fixed) and bool(broken) and broken <= self.brought
+        judged = ((one, self.judged.get(one)) for one in sets)
+        return [one for one, v in judged if v and v.status == VerdictStatus.FIXED]
 
     def contradicted(self) -> str:
         """A test of the commit, where one fails with each reversal that passes; else ''."""
