@@ -57,9 +57,9 @@ def choose_guards(
     files = {test.partition("::")[0] for test in red}
     watching = {test: hits[test] for test in seconds if test in hits}
     near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
-    # A test may be collected in another file than it is written in.
-    brought = {_strip_file(t) for one in regressions for t in brought_tests(one.files)}
-    meant = {t: watching.pop(t) for t in tuple(watching) if _strip_file(t) in brought}
+    # A test may be collected in another file or class than it is written in.
+    brought = {_name(t) for one in regressions for t in brought_tests(one.files)}
+    meant = {t: watching.pop(t) for t in tuple(watching) if _name(t) in brought}
     chosen: list[str] = []
     spent, quickest = 0.0, next(iter(seconds.values()), 0.0)
     most = max(_GUARD_SECONDS, _GUARD_SHARE * baseline.suite.seconds)
@@ -72,9 +72,9 @@ def choose_guards(
     return tuple(chosen or [*meant, *watching, *near][:1])
 
 
-def _strip_file(test: str) -> str:
-    """The class and function of a test, without its file and parameters."""
-    return test.partition("::")[2].partition("[")[0]
+def _name(test: str) -> str:
+    """The function of a test, without its file, class and parameters."""
+    return test.partition("[")[0].rpartition("::")[2]
 
 
 def _take_turns(hits: Mapping[str, int]) -> Iterator[str]:
