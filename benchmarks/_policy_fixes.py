@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.street import recipes
-from benchmarks.street.clones import Clone, CloneError, clones
+from benchmarks.street.clones import Clone, CloneError, CommitTree, clones
 from benchmarks.street.history import Change, repairs
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Candidate, Edit
@@ -18,33 +17,6 @@ from heal_bot.source import edit_recovery, functions, patch_policy, paths
 
 # Of a project: the fixes that count, and the commits that are looked at for them.
 _MOST, _LOOKED = 3, 10
-
-
-@dataclass(frozen=True, slots=True)
-class CommitTree:
-    """A commit of a clone, as the patch policy reads it."""
-
-    clone: Clone
-    sha: str
-    _paths: list[str] = field(default_factory=list)
-    _texts: dict[str, str] = field(default_factory=dict)
-
-    def paths(self) -> tuple[str, ...]:
-        """All files."""
-        if not self._paths:
-            listed = self.clone.git("ls-tree", "-r", "--name-only", self.sha)
-            self._paths.extend(listed.splitlines())
-        return tuple(self._paths)
-
-    def read(self, path: str) -> bytes:
-        """One file."""
-        if path not in self._texts:
-            self._texts[path] = self.clone.read(self.sha, path)
-        return self._texts[path].encode("utf-8", "surrogateescape")
-
-    def former(self, path: str) -> bytes | None:
-        """No history takes part."""
-        return None
 
 
 def measure(data: Path, seconds: float) -> dict[str, Any]:

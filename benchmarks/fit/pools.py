@@ -7,7 +7,6 @@ mined fixes; it keeps numbers alone, one line per pool, below DIR/pools, and goe
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import subprocess
@@ -15,7 +14,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +22,11 @@ from typing import Any
 from benchmarks._libraries import LIBRARIES
 from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
-from benchmarks.street.clones import GIT, Clone, CloneError, clones, find
+from benchmarks.street.clones import GIT, Clone, clones, find
+from benchmarks.street.digging import keep_rows, options, place, side_by_side
 from benchmarks.street.faults import KINDS, faulty, targets
 from benchmarks.street.history import is_source, is_test
-from benchmarks.street.recipes import Recipe
+from benchmarks.street.recipes import Recipe, Split
 from heal_bot import wiring
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import (
@@ -86,36 +85,25 @@ class Fault:
 
 
 def collect(
-    repository: str, data: Path, origin: str, seed: int, until: float, split: str = "tune"
+    repository: str, until: float, data: Path, origin: str, seed: int, split: Split = "tune"
 ) -> int:
     """The pools of a project, one line each; how many there are."""
     begun = f"{origin}{seed}" if seed else origin
     folder = data / ("pools" if split == "tune" else f"{split}-pools")
-    kept = folder / f"{begun}-{repository.replace('/', '+')}.jsonl"
-    if kept.exists() or time.time() > until:
-        return 0
-    rows: list[dict[str, Any]] = []
-    note = ""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        clone = find(data, repository)
-        found = planted(clone, data, seed) if origin == "planted" else mined(clone, data, split)
-        for row in found:
-            rows.append({"project": repository, **row})
-            kept.with_suffix(".part").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
-            if time.time() > until:
-                break
-    except (CloneError, HealBotError, OSError, subprocess.SubprocessError, ValueError) as error:
-        note = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    kept.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    kept.with_suffix(".part").unlink(missing_ok=True)
-    print(f"{origin} {repository}: {len(rows)} pools {note}", file=sys.stderr, flush=True)
-    return len(rows)
+    kept = place(folder, f"{begun}-{repository}", "jsonl")
+    return keep_rows(kept, repository, until, _found(repository, data, origin, seed, split))
+
+
+def _found(
+    repository: str, data: Path, origin: str, seed: int, split: Split
+) -> Iterator[dict[str, Any]]:
+    clone = find(data, repository)
+    yield from planted(clone, data, seed) if origin == "planted" else mined(clone, data, split)
 
 
 def planted(
     clone: Clone, data: Path, seed: int, most: int = 16, seconds: float = 400
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """The pools of seeded faults at the newest commit of a project."""
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pools-", dir=data) as name:
@@ -136,7 +124,7 @@ def planted(
                     return
 
 
-def mined(clone: Clone, data: Path, split: str = "tune") -> Iterator[dict]:
+def mined(clone: Clone, data: Path, split: Split = "tune") -> Iterator[dict[str, Any]]:
     """The pools of the mined fixes of a project: their parent's source with their own tests."""
     for recipe in recipes.load("fixes"):
         if recipe.repository != clone.repository or recipe.split != split:
@@ -456,29 +444,20 @@ def _is_same(ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
 
 def main(argv: list[str]) -> int:
     """Collect the pools of all projects that may take part."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fit.pools")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
+    parser = options("fit.pools")
     parser.add_argument("--origin", choices=("planted", "fix"), default="planted")
-    parser.add_argument("--only", default="", help="projects whose name has this in it")
     parser.add_argument("--split", choices=("tune", "held"), default="tune")
     parser.add_argument("--seed", type=int, default=0, help="plant other faults than before")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args(argv)
-    data, until = asked.data.resolve(), time.time() + 60 * asked.minutes
+    data = asked.data.resolve()
     names = [c.repository for c in clones(data) if asked.only in c.repository]
     names = [n for n in names if recipes.split(n) == asked.split and not is_benchmarked(n)]
     if asked.origin == "fix":
         with_fix = {r.repository for r in recipes.load("fixes")}
         names = [name for name in names if name in with_fix]
     names.sort(key=lambda name: _weigh_tests(find(data, name)))
-    with ProcessPoolExecutor(asked.jobs, max_tasks_per_child=1) as pool:
-        jobs = [
-            pool.submit(collect, name, data, asked.origin, asked.seed, until, asked.split)
-            for name in names
-        ]
-        total = sum(job.result() for job in jobs)
-    print(json.dumps({"pools": total, "projects": len(names)}))
+    work = partial(collect, data=data, origin=asked.origin, seed=asked.seed, split=asked.split)
+    print(json.dumps({"pools": sum(side_by_side(work, names, asked)), "projects": len(names)}))
     return 0
 
 
