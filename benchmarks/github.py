@@ -9,7 +9,6 @@ each run is held to what is due.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import re
@@ -18,6 +17,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
+from benchmarks._cases import options_of
 from benchmarks._github_scenarios import TRIGGERS, Scenario, killed, quick
 from benchmarks._github_stage import TOKEN, Stage, staged
 from benchmarks._github_stories import live_all
@@ -98,11 +98,7 @@ def _measure() -> tuple[int, int]:
 
 def main(argv: list[str]) -> int:
     """Play everything; 1 when a scenario failed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks github")
-    parser.add_argument("--json", action="store_true", help="print the figures alone")
-    parser.add_argument("--full", action="store_true", help="the default size is the full one")
-    parser.add_argument("--only", default="", help="play what holds this word in its name")
-    options = parser.parse_args(argv)
+    options = options_of("github").parse_args(argv)
     tally = Tally()
     with contextlib.redirect_stdout(sys.stderr):
         tally.full, tally.noop = _measure()

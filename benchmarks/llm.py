@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._taskfile import own
 from benchmarks._tasks import Task, commit, is_right, quixbugs
 from heal_bot import api, wiring
@@ -163,18 +164,7 @@ def _sum(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks llm", description=__doc__)
-    parser.add_argument("--provider", choices=sorted(_KEYS), default="claude")
-    parser.add_argument("--model", default="", help="by default the provider's default of heal-bot")
-    parser.add_argument("--base-url", default="", help="of a server of one's own")
-    parser.add_argument("--suite", choices=["own", "quixbugs"], default="own")
-    parser.add_argument("--data", type=Path, help="a checkout of jkoppel/QuixBugs")
-    parser.add_argument("--only", default="", help="one task by name")
-    parser.add_argument("--max-usd", type=float, default=0.25, help="per task and way")
-    parser.add_argument("--max-attempts", type=int, default=10)
-    parser.add_argument("--sandbox", choices=["strict", "reduced"], default="strict")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same: a suite has one size")
+    parser = options_of("llm", __doc__)
     options = parser.parse_args(argv)
     if options.suite == "quixbugs" and options.data is None:
         parser.error("--suite quixbugs needs --data, a checkout of jkoppel/QuixBugs")

@@ -10,7 +10,6 @@ each proposed to a whole run; honest are the right changes, called as a proposal
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks._cases import read_cases
+from benchmarks._cases import options_of, read_cases
 from benchmarks._healing import suite_python
 from benchmarks._repositories import commit_files
 from benchmarks.fit import load_rows, wilson
@@ -140,9 +139,7 @@ def _share(some: int, all_: int) -> float | None:
 
 def main(argv: list[str]) -> int:
     """Judge the kept pools and try the lookups; 1 where one of these is accepted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks offer")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    asked = parser.parse_args(argv)
+    asked = options_of("offer").parse_args(argv)
     tell = (lambda text: None) if asked.json else print
     held, tuned = load_rows("held"), load_rows("pools")
     found = {

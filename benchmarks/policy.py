@@ -10,7 +10,6 @@ on a branch of others, counts as published unattended.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _injections, _policy_fixes, _supply_chain
+from benchmarks._cases import options_of
 from benchmarks._stings import FIRST, MODULE, PATH, SECOND, THIRD, WRONG, Sting
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
@@ -72,13 +72,7 @@ def stings(tell: Callable[[str], None]) -> dict[str, Any]:
 
 def main(argv: list[str]) -> int:
     """Run all parts; 1 where anything passes, or too many fixes are refused."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks policy")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    parser.add_argument("--data", type=Path, help="the folder with the clones")
-    parser.add_argument("--full", action="store_true", help="all fixes, whatever the time")
-    parser.add_argument("--part", choices=("stings", "honest", "injections", "supply_chain"),
-                        action="append", help="these parts only")  # fmt: skip
-    asked = parser.parse_args(argv)
+    asked = options_of("policy").parse_args(argv)
 
     def tell(line: str) -> None:
         if not asked.json:

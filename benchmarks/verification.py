@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _wall
-from benchmarks._cases import read_cases
+from benchmarks._cases import options_of, read_cases
 from benchmarks._repositories import commit_files
 from benchmarks._verified import GATED, HISTORIES, HONEST, UNSTEADY, History, Honest, Unsteady
 from heal_bot import api, wiring
@@ -254,12 +253,7 @@ def _say(text: str) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the parts asked for and print one JSON object as the last line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks verification")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same as without it")
-    parser.add_argument("--few", action="store_true", help="a sample of each part")
-    parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
-    options = parser.parse_args(argv)
+    options = options_of("verification").parse_args(argv)
     asked = options.only or PARTS
     began = time.monotonic()
     runs = {

@@ -11,7 +11,6 @@ recorded outcomes with up to three causes and all that can be said beside them.
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import contextlib
 import json
@@ -25,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._tiny import heal_tiny, show_runs
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
@@ -117,10 +117,7 @@ def loaded() -> list[str]:
 
 def main(argv: list[str]) -> int:
     """Measure all of it; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks waiting", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="four times as many turns")
-    options = parser.parse_args(argv)
+    options = options_of("waiting", __doc__).parse_args(argv)
     turns = 60 if options.full else 15
     with contextlib.redirect_stdout(sys.stderr):
         compileall.compile_dir(_ROOT / "heal_bot", quiet=1)

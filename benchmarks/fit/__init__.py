@@ -8,7 +8,6 @@ worked. It needs scikit-learn: `pip install -e '.[fit]'`.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import datetime
 import gzip
@@ -18,6 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._cases import options_of
 from benchmarks.street.recipes import digest
 from heal_bot.core.statuses import LIKELY, SURE
 
@@ -38,13 +38,7 @@ Row = dict[str, Any]
 
 def main(argv: list[str]) -> int:
     """Fit and measure; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks fit")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument(
-        "--check", action="store_true", help="compare with what ships, write nothing"
-    )
-    parser.add_argument("--gather", type=Path, help="take the rows of this folder first")
-    asked = parser.parse_args(argv)
+    asked = options_of("fit").parse_args(argv)
     from benchmarks.fit import costs, probability
 
     if asked.gather:

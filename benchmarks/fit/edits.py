@@ -19,10 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks.fit.pools import is_benchmarked
 from benchmarks.street import recipes
 from benchmarks.street.clones import Clone, CommitTree, clones, find
-from benchmarks.street.digging import keep_rows, options, place, side_by_side
+from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.history import repairs
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster, Failure, Suspect, Target
@@ -176,7 +177,7 @@ def _kept(source: str) -> Iterator[tuple[int, int]]:
 
 def main(argv: list[str]) -> int:
     """Collect the fixes of all projects that may take part."""
-    asked = options("fit.edits").parse_args(argv)
+    asked = options_of("fit.edits").parse_args(argv)
     data = asked.data.resolve()
     names = [c.repository for c in clones(data) if asked.only in c.repository]
     names = [n for n in names if recipes.split(n) == "tune" and not is_benchmarked(n)]

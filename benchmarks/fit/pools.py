@@ -19,11 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._libraries import LIBRARIES
 from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
 from benchmarks.street.clones import GIT, Clone, clones, find
-from benchmarks.street.digging import keep_rows, options, place, side_by_side
+from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.faults import KINDS, faulty, targets
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.recipes import Recipe, Split
@@ -444,11 +445,7 @@ def _is_same(ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
 
 def main(argv: list[str]) -> int:
     """Collect the pools of all projects that may take part."""
-    parser = options("fit.pools")
-    parser.add_argument("--origin", choices=("planted", "fix"), default="planted")
-    parser.add_argument("--split", choices=("tune", "held"), default="tune")
-    parser.add_argument("--seed", type=int, default=0, help="plant other faults than before")
-    asked = parser.parse_args(argv)
+    asked = options_of("fit.pools").parse_args(argv)
     data = asked.data.resolve()
     names = [c.repository for c in clones(data) if asked.only in c.repository]
     names = [n for n in names if recipes.split(n) == asked.split and not is_benchmarked(n)]

@@ -6,7 +6,6 @@ executed, and the files of the commit. They lie in `--data`, for they hold other
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import pickle
@@ -17,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks._cases import options_of
 from benchmarks.street import case, recipes
 from benchmarks.street.clones import CloneError
 from benchmarks.street.plain import PlainError
@@ -53,11 +53,7 @@ class Kept:
 
 def main(argv: list[str]) -> int:
     """Keep the baselines of the cases that have none yet, in an order by hash."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.baselines")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--part", choices=("fixes", "regressions"), default="fixes")
-    parser.add_argument("--limit", type=int)
-    asked = parser.parse_args(argv)
+    asked = options_of("street.baselines").parse_args(argv)
     data = asked.data.resolve()
     chosen = sorted(recipes.load(asked.part), key=lambda recipe: recipes.digest(recipe.id))
     for recipe in chosen[: asked.limit]:

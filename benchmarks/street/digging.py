@@ -28,16 +28,6 @@ FAILED = (CloneError, GitRefused, HealBotError, OSError, PlainError, SubprocessE
 Row = dict[str, Any]
 
 
-def options(name: str) -> argparse.ArgumentParser:
-    """The options that all of these commands have."""
-    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--only", default="", help="projects whose name has this in it")
-    parser.add_argument("--minutes", type=float, default=60, help="when to stop")
-    parser.add_argument("--jobs", type=int, default=2)
-    return parser
-
-
 def side_by_side(
     work: Callable[[str, float], Any], names: Sequence[str], asked: argparse.Namespace
 ) -> list[Any]:

@@ -19,9 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks.street import behind, broken, earlier, recipes
 from benchmarks.street.clones import Clone, clones, find
-from benchmarks.street.digging import dig, options, side_by_side, summed
+from benchmarks.street.digging import dig, side_by_side, summed
 from benchmarks.street.history import Change, adapted, mends, repairs
 from benchmarks.street.plain import PlainError, Ran
 from benchmarks.street.recipes import Recipe, Set
@@ -126,10 +127,7 @@ def _order(repository: str) -> tuple[float, str]:
 
 def main(argv: list[str]) -> int:
     """Mine all clones of the folder, and write the recipes where asked."""
-    parser = options("street.mine")
-    parser.add_argument("--vein", choices=VEINS, default="fixes", help="what to look for")
-    parser.add_argument("--write", action="store_true", help="add them to the repository")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.mine").parse_args(argv)
     data = asked.data.resolve()
     chosen = [c.repository for c in clones(data) if asked.only in c.repository]
     work = partial(mined, vein=asked.vein, data=data)

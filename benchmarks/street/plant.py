@@ -20,10 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._mutants import Mutant
 from benchmarks.street import plain, planted, recipes
 from benchmarks.street.clones import Clone, clones, find, show
-from benchmarks.street.digging import dig, options, place, side_by_side, summed
+from benchmarks.street.digging import dig, place, side_by_side, summed
 from benchmarks.street.faults import KINDS, ConflictError, mutant, targets
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.plain import PlainError
@@ -244,9 +245,7 @@ def _order(clone: Clone, data: Path) -> tuple[int, float]:
 
 def main(argv: list[str]) -> int:
     """Plant in all clones of the folder, and write the recipes where asked."""
-    parser = options("street.plant")
-    parser.add_argument("--write", action="store_true", help="write the recipes of the repository")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.plant").parse_args(argv)
     data = asked.data.resolve()
     chosen = [clone for clone in clones(data) if asked.only in clone.repository]
     names = [c.repository for c in sorted(chosen, key=lambda clone: _order(clone, data))]
