@@ -17,10 +17,11 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
-from benchmarks._cases import options_of
+from benchmarks._cases import options_of, read_cases
+from benchmarks._github_life import TOKENS, Count, living
+from benchmarks._github_player import perform
 from benchmarks._github_scenarios import TRIGGERS, Scenario, killed, quick
 from benchmarks._github_stage import TOKEN, Stage, staged
-from benchmarks._github_stories import live_all
 from tests.report.tame import assert_tame
 
 
@@ -94,6 +95,26 @@ def _measure() -> tuple[int, int]:
                 stage.act(event)
                 noop = max(noop, stage.requests)
     return full, noop
+
+
+def live_all(only: str = "") -> Count:
+    """Every story with each kind of token; what they showed together."""
+    count = Count()
+    stories = {name: told for name, told in read_cases("lives").items() if only in name}
+    for token in TOKENS:
+        for name, steps in stories.items():
+            started, before = time.monotonic(), len(count.wrong)
+            try:
+                with living(token, count, name) as life:
+                    perform(life, steps)
+            except Exception:  # noqa: BLE001 - whatever a story raises is its result
+                count.wrong.append(f"{name} ({token.name}): {traceback.format_exc(limit=-2)}")
+            for told in count.wrong[before:]:
+                print(f"WRONG {told}", flush=True)
+            print(f"{time.monotonic() - started:5.1f} s  life: {name} ({token.name})", flush=True)
+    for told in count.unwanted:
+        print(f"UNWANTED {told}", flush=True)
+    return count
 
 
 def main(argv: list[str]) -> int:

@@ -20,15 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._cases import options_of
-from benchmarks.street import behind, broken, earlier, recipes
+from benchmarks.street import recipes, veins
 from benchmarks.street.clones import Clone, clones, find
 from benchmarks.street.digging import dig, side_by_side, summed
 from benchmarks.street.history import Change, adapted, mends, repairs
 from benchmarks.street.plain import PlainError, Ran
 from benchmarks.street.recipes import Recipe, Set
 from benchmarks.street.workbench import Bench, DroppedError, green, steady
-
-RUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +84,8 @@ def repaired(bench: Bench, change: Change) -> Recipe:
         raise DroppedError("its tests pass without it")
     if bench.run(change.sha, change.sha, (), ()).red:
         raise DroppedError("red when repaired")
-    whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(RUNS)]
-    if any(bench.run(change.sha, change.sha, (), ()).red for _ in range(RUNS - 1)):
+    whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(veins.RUNS)]
+    if any(bench.run(change.sha, change.sha, (), ()).red for _ in range(veins.RUNS - 1)):
         raise DroppedError("its runs differ")
     ran = steady(whole)
     if not ran.red:
@@ -113,9 +111,9 @@ def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> Ran:
 
 VEINS = {
     "fixes": Vein("fixes", repairs, repaired, 4, 14),
-    "intended": Vein("intended", adapted, behind.left_behind, 3, 12, 120),
-    "earlier": Vein("regressions", earlier.repaired, earlier.regression, 2, 6, 120),
-    "broken": Vein("regressions", mends, broken.regression, 2, 8, 120),
+    "intended": Vein("intended", adapted, veins.left_behind, 3, 12, 120),
+    "earlier": Vein("regressions", veins.mended, veins.brought, 2, 6, 120),
+    "broken": Vein("regressions", mends, veins.broke, 2, 8, 120),
 }
 
 
