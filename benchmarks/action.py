@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _engine, _shards
+from benchmarks import _engine, _timed
 from benchmarks._cases import read_cases
 from benchmarks._engine import Engine
-from benchmarks._shards import SHOP
 from benchmarks._step import Step
+from benchmarks._timed import SHOP
 from heal_bot.environments.interpreters import list_installed
 from tests.github_server import records
 from tests.github_server.server import LoopbackGitHub, serving
@@ -244,7 +244,7 @@ def main(argv: list[str]) -> int:
             result["problems"] = problems
             result["complete"] = not problems and not result["escapes_in_container"]
         if "--no-shards" not in argv:
-            result["shards"] = _shards.measure()
+            result["shards"] = _timed.compare_shards()
             result["complete"] = result["complete"] and result["shards"]["equal"]
     except _engine.NoEngineError as error:
         print(f"action: {error}", file=sys.stderr)

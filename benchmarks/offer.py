@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks._cases import options_of, read_cases
 from benchmarks._healing import suite_python
-from benchmarks._repositories import commit_files
+from benchmarks._repositories import INI, commit_files
 from benchmarks.fit import load_rows, wilson
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -39,7 +39,7 @@ LOOKUPS: dict[str, str] = _TABLE["bodies"]
 _FILES = {
     "parcels.py": MODULE,
     "tests/test_parcels.py": _TABLE["tests"],
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    "pyproject.toml": INI,
 }
 
 

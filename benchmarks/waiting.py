@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._cases import options_of
-from benchmarks._tiny import heal_tiny, show_runs
+from benchmarks._timed import heal_tiny, show_runs
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
 from heal_bot.report.pull_request_body import pull_request
