@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _releases
+from benchmarks._cases import read_cases
 from benchmarks._speed import Folder, environment
 from heal_bot.core.events import Run
 from heal_bot.core.model import CaseResult, Environment
@@ -27,23 +28,7 @@ BUILD = Path(__file__).parent.parent / "build" / "compat"
 _USER = 64_950
 _SECONDS = 180.0
 LEAST = 10
-_OBSERVER = """
-import json, os
-FOUND = {}
-def pytest_runtest_logreport(report):
-    before = FOUND.get(report.nodeid)
-    if before in ("failed", "error"):
-        return
-    if report.failed:
-        FOUND[report.nodeid] = "failed" if report.when == "call" else "error"
-    elif hasattr(report, "wasxfail"):
-        FOUND[report.nodeid] = "xfailed" if report.skipped else "xpassed"
-    elif report.skipped or (report.when == "setup" and before is None):
-        FOUND[report.nodeid] = report.outcome
-def pytest_sessionfinish():
-    with open(os.environ["OBSERVED"], "w") as file:
-        json.dump(FOUND, file)
-"""
+_OBSERVER: str = read_cases("texts")["outcome_plugin"]
 _NETWORK = re.compile(r"PermissionError|Errno (?:1|13|101|111)\b|name resolution|Connection")
 
 

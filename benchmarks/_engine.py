@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks._cases import read_cases
+
 ROOT = Path(__file__).resolve().parent.parent
 UNPACKED = ROOT / "build" / "docker"
 CACHE = ROOT / "build" / "action"
@@ -31,13 +33,7 @@ _LIBRARIES = (
     "libreadline8,libncursesw6,libtirpc3,libuuid1,libexpat1,zlib1g"
 )
 # Root without CAP_SYS_RESOURCE cannot raise limits; the capabilities are Docker's own.
-_PODMAN = """[containers]
-default_ulimits = ["nofile=4096:4096", "nproc=8192:8192"]
-default_capabilities = ["CHOWN","DAC_OVERRIDE","FSETID","FOWNER","MKNOD","NET_RAW","SETGID",
-  "SETUID","SETFCAP","SETPCAP","NET_BIND_SERVICE","SYS_CHROOT","KILL","AUDIT_WRITE"]
-[engine]
-runtime = "runc"
-"""
+_PODMAN: str = read_cases("texts")["podman"]
 
 
 class NoEngineError(Exception):

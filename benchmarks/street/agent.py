@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from benchmarks.street import case, plain
 from benchmarks.street.figures import Row
 from benchmarks.street.history import is_source, is_test
@@ -41,15 +42,7 @@ _ASIDE = {".git", ".heal-bot", ".pytest_cache", "__pycache__"}
 # How a run ends that is the agent's own doing; else the endpoint failed it.
 _ENDS = {"Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError",
          "ContextWindowExceededError"}  # fmt: skip
-_TASK = """\
-{count} of the tests of this project fail. Find the fault in its source and repair it.
-
-The working directory is the checkout of the failing run. `python -m pytest` runs the tests; the \
-project and what its tests need are installed. The report of the failing run is junit.xml. Change \
-the project's source and no tests: the tests are right. Other tests have to pass as before.
-
-The failing tests and their messages:
-{tests}"""
+_TASK: str = read_cases("texts")["agent_task"]
 
 
 class EndpointError(Exception):
