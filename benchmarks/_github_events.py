@@ -62,7 +62,7 @@ class Events:
     ) -> Event:
         """Artifacts are the name and text of their file by their own name."""
         if artifacts:
-            run["artifacts"] = {n: zipped(text, file) for n, (file, text) in artifacts.items()}
+            run["artifacts"] = {n: zipped({file: text}) for n, (file, text) in artifacts.items()}
         return self.stage.finished(self.stage.red(branch, **run))
 
     def green_run(self) -> Event:

@@ -208,7 +208,7 @@ class Life:
         run = self.stage.red(
             branch, workflow=workflow, event="pull_request" if pull else "push",
             conclusion="failure" if red else "success",
-            artifacts={"junit-3.12": zipped(shop.report(red))},
+            artifacts={"junit-3.12": zipped({"junit.xml": shop.report(red)})},
         )  # fmt: skip
         self._event = self.stage.finished(run, pull)
         self.act(due, self._event)

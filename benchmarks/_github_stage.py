@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,16 +34,18 @@ ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
 JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
  classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
 </failure></testcase></testsuite>"""
+REPORT = {"junit.xml": JUNIT}
 BRANCH = "heal-bot/0123456789ab"
 Values = Callable[[str], dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
 
 
-def zipped(text: str = JUNIT, name: str = "junit.xml") -> bytes:
-    """An artifact with one report."""
+def zipped(files: Mapping[str, str] = REPORT) -> bytes:
+    """An artifact with these files."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr(name, text)
+        for name, text in files.items():
+            archive.writestr(name, text)
     return data.getvalue()
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from benchmarks.street import recipes
 from benchmarks.street.clones import Clone, CloneError, CommitTree, clones
+from benchmarks.street.compared import changed_pairs
 from benchmarks.street.history import Change, repairs
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Candidate, Edit
-from heal_bot.source import edit_recovery, functions, patch_policy, paths
+from heal_bot.source import edit_recovery, patch_policy, paths
 
 # Of a project: the fixes that count, and the commits that are looked at for them.
 _MOST, _LOOKED = 3, 10
@@ -77,10 +78,5 @@ def _judged(clone: Clone) -> Iterator[tuple[Change, str, bool]]:
 def _edits(tree: CommitTree, change: Change, path: str) -> tuple[Edit, ...]:
     """What a fix changes in a file; an error where that is more than functions and imports."""
     before, after = tree.clone.read(change.parent, path), tree.clone.read(change.sha, path)
-    new = functions.index_targets(path, after)
-    changed = {
-        old.qualname
-        for old in functions.index_targets(path, before)
-        if (twin := functions.find_same(old, new)) is not None and twin.source != old.source
-    }
+    changed = {old.qualname for old, _ in changed_pairs(path, before, after)}
     return edit_recovery.recover_edits(path, before, after, changed)

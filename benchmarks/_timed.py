@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -44,6 +45,12 @@ def timed(
     if code is not None and any(one.returncode != code for one in started):
         raise RuntimeError(f"{commands[0][:5]} did not end with {code}: {''.join(said[0])[-500:]}")
     return seconds, said[-1][0]
+
+
+def spent() -> float:
+    """Seconds of processor time of all our children that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _outcome(folder: Path) -> dict[str, Any]:

@@ -6,13 +6,11 @@ Which engine ran is in the last line; without one the run fails.
 
 from __future__ import annotations
 
-import io
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 from benchmarks import _engine, _timed
 from benchmarks._cases import read_cases
 from benchmarks._engine import Engine
+from benchmarks._github_stage import zipped
 from benchmarks._step import Step
 from benchmarks._timed import SHOP
 from heal_bot.environments.interpreters import list_installed
@@ -62,14 +61,6 @@ def left_behind(step: Step) -> None:
                                      "version = 3.12.4\n")  # fmt: skip
 
 
-def _zip(files: Mapping[str, str]) -> bytes:
-    raw = io.BytesIO()
-    with zipfile.ZipFile(raw, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return raw.getvalue()
-
-
 def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[str, Any]]:
     """The webhook of a trigger; what it tells of stands in the loopback GitHub too."""
     world, ada = running.world, {"login": "ada", "type": "User"}
@@ -79,7 +70,7 @@ def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[s
     }
     if trigger == "failure_step":
         return "push", event
-    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": _zip(ARTIFACT)})
+    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": zipped(ARTIFACT)})
     if trigger == "workflow_run":
         told = {"id": RUN, "head_sha": sha, "head_branch": "main", "event": "push",
                 "conclusion": "failure", "head_repository": event["repository"],

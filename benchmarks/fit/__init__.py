@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks._cases import options_of
+from benchmarks.street.figures import interval
 from benchmarks.street.recipes import digest
 from heal_bot.core.statuses import LIKELY, SURE
 
@@ -176,12 +177,7 @@ def judge_ranking(pools: Sequence[Row]) -> Row:
 
 def wilson(right: int, count: int) -> list[float]:
     """The Wilson interval of a share, at 95 %."""
-    if not count:
-        return [0.0, 1.0]
-    p, z = right / count, _Z
-    middle = (p + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * math.sqrt(p * (1 - p) / count + z * z / (4 * count**2)) / (1 + z * z / count)
-    return [round(middle - half, 3), round(middle + half, 3)]
+    return interval(right, count, _Z)
 
 
 def measure_size() -> dict[str, int]:

@@ -23,6 +23,7 @@ from benchmarks._cases import options_of
 from benchmarks.fit.pools import is_benchmarked
 from benchmarks.street import recipes
 from benchmarks.street.clones import Clone, CommitTree, clones, find
+from benchmarks.street.compared import changed_pairs, holds
 from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.history import repairs
 from heal_bot.core.events import Run
@@ -79,22 +80,17 @@ def _changed(
         return
     before, after = clone.read(parent, paths[0]), clone.read(sha, paths[0])
     try:
-        old = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(paths[0], before)}
-        new = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(paths[0], after)}
+        old, new = (
+            {(t.qualname, t.nth, t.kind) for t in functions.index_targets(paths[0], text)}
+            for text in (before, after)
+        )
+        changed = changed_pairs(paths[0], before, after, normalize)
     except (SourceRejected, SyntaxError, ValueError):
         return
-    changed = [
-        key for key in old
-        if key in new and normalize(old[key].source) != normalize(new[key].source)
-    ]  # fmt: skip
-    if changed and len({*old} ^ {*new}) == 0:
-        innermost = min(changed, key=lambda key: old[key].last_line - old[key].first_line)
-        if all(_holds(old[key], old[innermost]) for key in changed):
-            yield old[innermost], new[innermost].source
-
-
-def _holds(outer: Target, inner: Target) -> bool:
-    return outer.first_line <= inner.first_line and inner.last_line <= outer.last_line
+    if changed and old == new:
+        inner, now = min(changed, key=lambda pair: pair[0].last_line - pair[0].first_line)
+        if all(holds(outer, inner) for outer, _ in changed):
+            yield inner, now.source
 
 
 def normalize(source: str) -> str:

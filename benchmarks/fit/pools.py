@@ -24,6 +24,7 @@ from benchmarks._libraries import LIBRARIES
 from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
 from benchmarks.street.clones import GIT, Clone, clones, find
+from benchmarks.street.compared import changed_pairs, holds
 from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.faults import KINDS, faulty, targets
 from benchmarks.street.history import is_source, is_test
@@ -164,16 +165,13 @@ def _edits_between(clone: Clone, recipe: Recipe, tree: Tree) -> tuple[Edit, ...]
     edits: list[Edit] = []
     for path in recipe.sources:
         before, after = tree.read(path).decode(), clone.read(recipe.fix, path)
-        old = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(path, before)}
-        new = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(path, after)}
-        changed = [key for key in old if key in new and old[key].source != new[key].source]
-        inner = [k for k in changed if not any(_holds(old[o], old[k]) for o in changed if o != k)]
-        edits += [Edit(old[key], new[key].source) for key in inner]
+        pairs = changed_pairs(path, before, after)
+        edits += [
+            Edit(old, new.source)
+            for old, new in pairs
+            if not any(holds(other, old) for other, _ in pairs if other != old)
+        ]
     return tuple(edits)
-
-
-def _holds(outer: Target, inner: Target) -> bool:
-    return outer.first_line <= inner.first_line and inner.last_line <= outer.last_line
 
 
 def export(clone: Clone, sha: str, folder: Path, fix: str = "", tests: Sequence[str] = ()) -> Path:
@@ -234,17 +232,11 @@ def _plant(made: RunContext, clean: SuiteRun, rng: random.Random) -> Iterator[Fa
         red = tuple(sorted(result.test for result in seen.red if result.phase == "call"))
         if not seen.finished or not 1 <= len(red) <= 40 or len(red) < len(seen.red):
             continue
-        now = _find(tree, target)
+        now = functions.find_same(target, functions.index_targets(target.path, "".join(lines)))
         if now is None:
             continue
         name = f"{target.path}::{target.qualname} {kind} {number}"
         yield Fault(name, "planted", tree, (Edit(now, target.source),), red, near, seen)
-
-
-def _find(tree: Tree, wanted: Target) -> Target | None:
-    found = functions.index_targets(wanted.path, tree.read(wanted.path).decode())
-    key = (wanted.qualname, wanted.nth, wanted.kind)
-    return next((t for t in found if (t.qualname, t.nth, t.kind) == key), None)
 
 
 def _executed(tree: Tree, clean: SuiteRun) -> list[Target]:
