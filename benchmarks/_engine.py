@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._cases import read_cases
+from tests.sandbox.engines import NoEngineError, started
 
 ROOT = Path(__file__).resolve().parent.parent
 UNPACKED = ROOT / "build" / "docker"
@@ -34,10 +34,6 @@ _LIBRARIES = (
 )
 # Root without CAP_SYS_RESOURCE cannot raise limits; the capabilities are Docker's own.
 _PODMAN: str = read_cases("texts")["podman"]
-
-
-class NoEngineError(Exception):
-    """There is no engine, or no base image; the message names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,10 @@ def engine() -> Iterator[Engine]:
     if docker and (version := _answers(docker, _SOCKET)):
         yield Engine(f"docker {version}", (docker, "-H", f"unix://{_SOCKET}"), _SOCKET)
     elif docker and daemon and os.geteuid() == 0:
-        with _by_hand(daemon, path) as socket:
+        with (
+            tempfile.TemporaryDirectory(prefix="heal-bot-docker-") as name,
+            started(daemon, Path(name), {"PATH": path, "HOME": name}, CACHE / "images") as socket,
+        ):
             version = _answers(docker, socket)
             yield Engine(f"docker {version} (started by hand)", (docker, "-H", f"unix://{socket}"),
                          socket)  # fmt: skip
@@ -102,39 +101,6 @@ def _answers(docker: str, socket: Path) -> str:
     shown = [docker, "-H", f"unix://{socket}", "version", "--format", "{{.Server.Version}}"]
     done = subprocess.run(shown, capture_output=True, text=True, timeout=30)
     return done.stdout.strip() if done.returncode == 0 else ""
-
-
-@contextlib.contextmanager
-def _by_hand(daemon: str, path: str) -> Iterator[Path]:
-    """A dockerd of our own; its images stay below build/ for the next run."""
-    with tempfile.TemporaryDirectory(prefix="heal-bot-docker-") as name:
-        folder = Path(name)
-        argv = [daemon, "--data-root", str(CACHE / "images"), "--exec-root", f"{folder}/exec",
-                "-H", f"unix://{folder}/socket", "-p", f"{folder}/pid",
-                "--storage-driver", "overlay2", "--iptables=false", "--bridge=none"]  # fmt: skip
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with (CACHE / "dockerd.log").open("wb") as log:
-            process = subprocess.Popen(
-                argv, env={"PATH": path, "HOME": str(folder)}, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
-        try:
-            end = time.monotonic() + 60
-            while not (folder / "socket").is_socket():
-                if process.poll() is not None or time.monotonic() > end:
-                    last = (CACHE / "dockerd.log").read_text(errors="replace")[-400:]
-                    raise NoEngineError(f"dockerd does not start: {last}")
-                time.sleep(0.1)
-            yield folder / "socket"
-        finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait(30)
-            # The network namespace of the daemon is a mount that outlives it.
-            subprocess.run(["umount", f"{folder}/exec/netns/default"], capture_output=True)
 
 
 def base_image(run: Engine) -> str:

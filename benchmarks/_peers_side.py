@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._cases import read_cases
-from benchmarks._healing import Healed, judged
-from benchmarks._tasks import Task, commit
+from benchmarks._healing import Healed
+from benchmarks._tasks import Task, commit, judged
 
 VERSION = "0.5.0"
 _ROOT = Path(__file__).parent.parent

@@ -26,6 +26,7 @@ from heal_bot.environments.interpreters import list_installed
 from tests.github_server import records
 from tests.github_server.server import LoopbackGitHub, serving
 from tests.github_server.world import Run
+from tests.sandbox.engines import NoEngineError
 
 TAG = "heal-bot:action-test"
 RUN = 77
@@ -237,7 +238,7 @@ def main(argv: list[str]) -> int:
         if "--no-shards" not in argv:
             result["shards"] = _timed.compare_shards()
             result["complete"] = result["complete"] and result["shards"]["equal"]
-    except _engine.NoEngineError as error:
+    except NoEngineError as error:
         print(f"action: {error}", file=sys.stderr)
     print(json.dumps(result))
     return 0 if result["complete"] else 1

@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks._cases import options_of
 from benchmarks._taskfile import own
-from benchmarks._tasks import Task, commit, is_right, quixbugs
+from benchmarks._tasks import Task, commit, judged, quixbugs
 from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.errors import HealBotError
@@ -87,7 +87,7 @@ def ours(task: Task, repo: Path, chosen: Settings) -> Result:
         result.plausible = record.status == "healed"
         if record.patch is not None and result.plausible:
             patched = {file.path: file.content for file in record.patch.files}
-            result.right = is_right(task, patched.get(task.path, ""), repo.parent)
+            result.right = judged(task, patched.get(task.path, ""))[1]
         result.problem = "" if result.plausible else record.reason
     result.seconds = round(time.monotonic() - started, 1)
     return result
@@ -127,7 +127,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
             result.plausible = suite.ended == "finished" and not red
             result.problem = "" if result.plausible else f"{len(red)} tests fail"
             if result.plausible:
-                result.right = is_right(task, files[0].content, repo.parent)
+                result.right = judged(task, files[0].content)[1]
     result.seconds = round(time.monotonic() - started, 1)
     return result
 

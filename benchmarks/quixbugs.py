@@ -151,7 +151,7 @@ def _difference(place: World, name: str, candidate: Candidate) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"no answer within {_JUDGE_SECONDS} seconds"
-    if done.returncode:
+    if done.returncode not in {0, 2}:
         return done.stderr.strip()[-300:] or "the judge died"
     return str(json.loads(done.stdout)["difference"])
 

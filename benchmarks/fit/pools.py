@@ -7,9 +7,10 @@ mined fixes; it keeps numbers alone, one line per pool, below DIR/pools, and goe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
@@ -21,9 +22,10 @@ from typing import Any
 
 from benchmarks._cases import options_of
 from benchmarks._libraries import LIBRARIES
+from benchmarks._repositories import commit_files
 from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
-from benchmarks.street.clones import GIT, Clone, clones, find
+from benchmarks.street.clones import Clone, CloneError, clones, find, git_in, show
 from benchmarks.street.compared import changed_pairs, holds
 from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.faults import KINDS, faulty, targets
@@ -176,33 +178,13 @@ def _edits_between(clone: Clone, recipe: Recipe, tree: Tree) -> tuple[Edit, ...]
 
 def export(clone: Clone, sha: str, folder: Path, fix: str = "", tests: Sequence[str] = ()) -> Path:
     """A repository with one commit: a project's files, some of them as the fix has them."""
-    folder.mkdir(parents=True)
-    git = ("git", "--git-dir", str(clone.path), "--work-tree", str(folder))
-    env = {**GIT, "GIT_INDEX_FILE": str(folder.parent / "index")}
-    _call([*git, "read-tree", sha], env)
-    _call([*git, "checkout-index", "--all", "--force"], env)
-    for path in tests:
-        text = subprocess.run(
-            [*git, "show", f"{fix}:{path}"], env=env, capture_output=True, timeout=60
-        )
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        if text.returncode:
-            (folder / path).unlink(missing_ok=True)
-        else:
-            (folder / path).write_bytes(text.stdout)
-    tag = subprocess.run(
-        [*git[:3], "describe", "--tags", "--abbrev=0", sha], env=GIT, capture_output=True, text=True
-    ).stdout.strip()
-    own = ("git", "-C", str(folder), "-c", "user.name=bench", "-c", "user.email=bench@localhost")
-    for step in (["init", "-q", "-b", "main"], ["add", "-Af"], ["commit", "-qm", "Release"]):
-        _call([*own, *step], GIT)
-    if tag:
-        _call([*own, "tag", tag], GIT)
+    clone.check_out(folder)
+    show(folder, sha, fix, tests)
+    shutil.rmtree(folder / ".git")
+    commit_files(folder, "Release")
+    with contextlib.suppress(CloneError):
+        git_in(folder, "tag", clone.git("describe", "--tags", "--abbrev=0", sha).strip())
     return folder
-
-
-def _call(argv: Sequence[str], env: dict[str, str]) -> None:
-    subprocess.run(argv, env=env, check=True, capture_output=True, timeout=300)
 
 
 def _settings() -> Settings:

@@ -172,15 +172,15 @@ def _read(report: Path, code: int) -> Ran:
     return Ran(frozenset(red), passed, seconds, code=code)
 
 
-def failing(path: Path) -> frozenset[tuple[str, str]]:
-    """Class and name of each failing test of any report; nothing where there is none."""
-    if not path.exists():
-        return frozenset()
-    return frozenset(
-        (case.get("classname", ""), case.get("name", ""))
-        for case in ElementTree.parse(path).iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
-    )
+def failures(path: Path) -> dict[tuple[str, str], str]:
+    """The messages of the failing tests of any report, by class and name; none without a report."""
+    found: dict[tuple[str, str], str] = {}
+    for case in ElementTree.parse(path).iter("testcase") if path.exists() else ():
+        bad = next((one for kind in ("failure", "error") for one in case.iter(kind)), None)
+        if bad is not None:
+            name = case.get("classname", ""), case.get("name", "")
+            found.setdefault(name, bad.get("message") or "")
+    return found
 
 
 def _id(case: ElementTree.Element) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks import _plain
 from benchmarks._taskfile import FOLDER, REPAIRS, changed, own, read
-from benchmarks._tasks import Wrong, is_right
+from benchmarks._tasks import Wrong, judged
 from tests.benchmarks.taskcheck import problems
 
 ROOT = Path(__file__).parents[2]
@@ -123,9 +123,10 @@ def test_modules_are_gone_afterwards() -> None:
 
 
 @pytest.mark.slow
-def test_the_judge_is_the_hidden_tests(tmp_path: Path) -> None:
-    assert is_right(ONE, ONE.reference, tmp_path)
-    assert not is_right(ONE, ONE.wrong[0].source, tmp_path)
+def test_the_judge_is_the_hidden_tests() -> None:
+    assert judged(ONE, ONE.reference) == (True, True)
+    assert judged(ONE, ONE.wrong[0].source) == (True, False)
+    assert judged(ONE, ONE.module) == (False, False)
 
 
 @pytest.mark.parametrize(
