@@ -11,7 +11,6 @@ import contextlib
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -185,8 +184,3 @@ def build(run: Engine, tag: str, context: Sequence[str] = (str(ROOT),)) -> float
     network = ["--network", "host"] if run.socket else ["--pull=never"]
     run("build", *network, "-t", tag, "-f", str(ROOT / "Dockerfile"), *context)
     return time.monotonic() - begin
-
-
-if __name__ == "__main__":
-    with engine() as there:
-        print(there.name, base_image(there), file=sys.stderr)

@@ -247,7 +247,3 @@ def main(argv: list[str]) -> int:
 def argv_triggers(argv: list[str]) -> list[str]:
     """The triggers named on the command line, else all."""
     return [name for name in argv if name in TRIGGERS] or list(TRIGGERS)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

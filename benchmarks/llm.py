@@ -196,7 +196,3 @@ def main(argv: list[str]) -> int:
     said = {"provider": options.provider, "model": options.model, "suite": options.suite}
     print(json.dumps({**said, **summary, "complete": True}))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

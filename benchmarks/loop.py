@@ -238,7 +238,3 @@ def main(argv: list[str]) -> int:
     }
     print(json.dumps(result))
     return 0 if result["complete"] else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
