@@ -318,14 +318,14 @@ class Life:
 
 
 @contextlib.contextmanager
-def living(token: Token, count: Count, name: str, doubt: str = "") -> Iterator[Life]:
+def living(token: Token, count: Count, name: str) -> Iterator[Life]:
     """A fresh repository whose main branch is green."""
     with staged() as stage:
         stage.github.world.tokens[token.value] = token.login
         stage.token = token.value
         if token.name == "app":
             stage.inputs["app"] = "shopfixer"
-        healer = Healer(partial(read, stage.github.world), doubt=doubt)
+        healer = Healer(partial(read, stage.github.world))
         life = Life(stage, token, count, f"{name} ({token.name})", healer)
         stage.healer = healer.heal
         stage.base = stage.commit("main", PATH, render({}))
