@@ -29,10 +29,10 @@ from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
 from benchmarks._planting import list_executed
-from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.fault_localization import ranking
 from heal_bot.fault_localization.target_index import Places
+from tests.fakes import FolderTree
 
 LARGEST_CASE = 500
 
@@ -86,7 +86,7 @@ class Bench:
 
 def _headers(release: Path, faults: Iterable[Mutant]) -> frozenset[tuple[str, int]]:
     """The lines of functions that run when they are defined, not when they are called."""
-    places = Places(Folder(release))
+    places = Places(FolderTree(release))
     return frozenset(
         (m.path, line)
         for m in faults
@@ -123,7 +123,7 @@ def _bench(library: Library, python: Path, folder: Path) -> Bench:
 def _mutated(
     bench: Bench, parent: Path, found: Measured, count: int, seed: int, until: float
 ) -> None:
-    release = Folder(bench.library.release)
+    release = FolderTree(bench.library.release)
     wanted = list_executed(bench.library, bench.clean)
     for number, mutant in enumerate(mutants(release, wanted, seed)):
         if len(found.killed) >= count:
@@ -156,7 +156,7 @@ def _combined(
             causes = [one.red & recording.red for one in chosen]
             if all(own(at, causes) for at in range(len(causes))):
                 baseline = recording.baseline()
-                clusters = ranking.locate(Run(lambda event: None), baseline, Folder(folder))
+                clusters = ranking.locate(Run(lambda event: None), baseline, FolderTree(folder))
                 found.cases.append(
                     Case(
                         tuple(one.mutant.name for one in chosen),

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,11 @@ from benchmarks._repositories import INI, commit_files
 from benchmarks.fit import load_rows, wilson
 from heal_bot import api, wiring
 from heal_bot.core import settings
-from heal_bot.core.events import Run
-from heal_bot.core.model import Candidate, Cost, Edit
-from heal_bot.ports import Recall
+from heal_bot.core.model import Candidate, Edit
 from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.source import functions
 from heal_bot.wiring.proposers import CustomProposers
+from tests.fakes import ListProposer
 
 Row = dict[str, Any]
 _TABLE = read_cases("lookups")
@@ -43,25 +41,11 @@ _FILES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Saying:
+def proposer_of(body: str) -> ListProposer:
     """A proposer of one body for the function, as a model would give it."""
-
-    body: str
-    name: str = "saying"
-    streams: bool = False
-    notes: tuple[str, ...] = ()
-
-    def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
-        """The body, once."""
-        path = "parcels.py"
-        target = functions.find_target(functions.index_targets(path, MODULE), FUNCTION)
-        assert target is not None
-        yield Candidate((Edit(target, self.body),), self.name, "body")
-
-    def spent(self) -> Cost:
-        """Nothing: no model was asked."""
-        return Cost()
+    target = functions.find_target(functions.index_targets("parcels.py", MODULE), FUNCTION)
+    assert target is not None
+    return ListProposer([Candidate((Edit(target, body),), "saying", "body")], "saying", False)
 
 
 def try_lookups(tell: Callable[[str], None]) -> Row:
@@ -83,7 +67,7 @@ def try_lookups(tell: Callable[[str], None]) -> Row:
 def _heal(body: str) -> tuple[str, str]:
     """How a run ends that is given one body, and what the attempt's verdict says."""
     chosen = settings.load({}, None, {"sandbox": "reduced", "max_minutes": 5})
-    own = CustomProposers(proposers=(Saying(body),), alone=True)
+    own = CustomProposers(proposers=(proposer_of(body),), alone=True)
     with tempfile.TemporaryDirectory(prefix="offer-") as name:
         repo = commit_files(Path(name) / "repo", "Parcels", _FILES)
         job = wiring.HealJob(repo, Path(name) / "out", python=suite_python())
