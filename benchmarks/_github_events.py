@@ -17,6 +17,10 @@ KNOWN = {
     "$loose": lambda events: events.stage.loose(),
     "$junit": lambda events: JUNIT,
     "$token": lambda events: TOKEN,
+    "$body": lambda events: events.stage.ours()[0].body,
+    # Our proposal without what it remembers.
+    "$above": lambda events: events.stage.ours()[0].body.rpartition("<!-- heal-bot memory ")[0],
+    "$comment": lambda events: str(events.made[-1][1]["comment"]["id"]),
     "$answer": lambda events: digest_answer("total([])", "raises IndexError"),
 }
 TEXTS = {
