@@ -16,34 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _releases
-from benchmarks._speed import Folder, environment
+from benchmarks._cases import read_cases
+from benchmarks._speed import environment
 from heal_bot.core.events import Run
 from heal_bot.core.model import CaseResult, Environment
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.testrun.runner import SuiteRunner
+from tests.fakes import FolderTree
 
 BUILD = Path(__file__).parent.parent / "build" / "compat"
 # An ordinary user for the bare runs: as root some tests skip themselves.
 _USER = 64_950
 _SECONDS = 180.0
 LEAST = 10
-_OBSERVER = """
-import json, os
-FOUND = {}
-def pytest_runtest_logreport(report):
-    before = FOUND.get(report.nodeid)
-    if before in ("failed", "error"):
-        return
-    if report.failed:
-        FOUND[report.nodeid] = "failed" if report.when == "call" else "error"
-    elif hasattr(report, "wasxfail"):
-        FOUND[report.nodeid] = "xfailed" if report.skipped else "xpassed"
-    elif report.skipped or (report.when == "setup" and before is None):
-        FOUND[report.nodeid] = report.outcome
-def pytest_sessionfinish():
-    with open(os.environ["OBSERVED"], "w") as file:
-        json.dump(FOUND, file)
-"""
+_OBSERVER: str = read_cases("texts")["outcome_plugin"]
 _NETWORK = re.compile(r"PermissionError|Errno (?:1|13|101|111)\b|name resolution|Connection")
 
 
@@ -111,7 +97,7 @@ def _suite(sandbox: Sandbox, env: Environment, name: str, release: Path) -> dict
     paths = tuple(path for path in (".", "src") if (release / path).is_dir())
     env = Environment(env.python, env.version, env.prefix, env.base_prefix, env.roots, paths)
     first, second = _bare(env, release, paths), _bare(env, release, paths)
-    tree, run = Folder(release), Run(sink=lambda event: None)
+    tree, run = FolderTree(release), Run(sink=lambda event: None)
     inside = SuiteRunner(sandbox).run(run, tree, env, seconds=_SECONDS)
     results = {result.test: result for result in inside.results}
     unsteady = {test for test in first if first[test] != second.get(test)}
@@ -150,7 +136,7 @@ def _said(result: CaseResult | None) -> str:
 def _why(
     sandbox: Sandbox,
     env: Environment,
-    tree: Folder,
+    tree: FolderTree,
     lost: list[str],
     bare: Mapping[str, str],
     inside: Mapping[str, CaseResult],

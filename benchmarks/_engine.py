@@ -10,14 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks._cases import read_cases
+from tests.sandbox.engines import NoEngineError, started
 
 ROOT = Path(__file__).resolve().parent.parent
 UNPACKED = ROOT / "build" / "docker"
@@ -31,17 +32,7 @@ _LIBRARIES = (
     "libreadline8,libncursesw6,libtirpc3,libuuid1,libexpat1,zlib1g"
 )
 # Root without CAP_SYS_RESOURCE cannot raise limits; the capabilities are Docker's own.
-_PODMAN = """[containers]
-default_ulimits = ["nofile=4096:4096", "nproc=8192:8192"]
-default_capabilities = ["CHOWN","DAC_OVERRIDE","FSETID","FOWNER","MKNOD","NET_RAW","SETGID",
-  "SETUID","SETFCAP","SETPCAP","NET_BIND_SERVICE","SYS_CHROOT","KILL","AUDIT_WRITE"]
-[engine]
-runtime = "runc"
-"""
-
-
-class NoEngineError(Exception):
-    """There is no engine, or no base image; the message names the remedy."""
+_PODMAN: str = read_cases("texts")["podman"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,10 @@ def engine() -> Iterator[Engine]:
     if docker and (version := _answers(docker, _SOCKET)):
         yield Engine(f"docker {version}", (docker, "-H", f"unix://{_SOCKET}"), _SOCKET)
     elif docker and daemon and os.geteuid() == 0:
-        with _by_hand(daemon, path) as socket:
+        with (
+            tempfile.TemporaryDirectory(prefix="heal-bot-docker-") as name,
+            started(daemon, Path(name), {"PATH": path, "HOME": name}, CACHE / "images") as socket,
+        ):
             version = _answers(docker, socket)
             yield Engine(f"docker {version} (started by hand)", (docker, "-H", f"unix://{socket}"),
                          socket)  # fmt: skip
@@ -106,39 +100,6 @@ def _answers(docker: str, socket: Path) -> str:
     shown = [docker, "-H", f"unix://{socket}", "version", "--format", "{{.Server.Version}}"]
     done = subprocess.run(shown, capture_output=True, text=True, timeout=30)
     return done.stdout.strip() if done.returncode == 0 else ""
-
-
-@contextlib.contextmanager
-def _by_hand(daemon: str, path: str) -> Iterator[Path]:
-    """A dockerd of our own; its images stay below build/ for the next run."""
-    with tempfile.TemporaryDirectory(prefix="heal-bot-docker-") as name:
-        folder = Path(name)
-        argv = [daemon, "--data-root", str(CACHE / "images"), "--exec-root", f"{folder}/exec",
-                "-H", f"unix://{folder}/socket", "-p", f"{folder}/pid",
-                "--storage-driver", "overlay2", "--iptables=false", "--bridge=none"]  # fmt: skip
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with (CACHE / "dockerd.log").open("wb") as log:
-            process = subprocess.Popen(
-                argv, env={"PATH": path, "HOME": str(folder)}, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
-        try:
-            end = time.monotonic() + 60
-            while not (folder / "socket").is_socket():
-                if process.poll() is not None or time.monotonic() > end:
-                    last = (CACHE / "dockerd.log").read_text(errors="replace")[-400:]
-                    raise NoEngineError(f"dockerd does not start: {last}")
-                time.sleep(0.1)
-            yield folder / "socket"
-        finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait(30)
-            # The network namespace of the daemon is a mount that outlives it.
-            subprocess.run(["umount", f"{folder}/exec/netns/default"], capture_output=True)
 
 
 def base_image(run: Engine) -> str:
@@ -223,8 +184,3 @@ def build(run: Engine, tag: str, context: Sequence[str] = (str(ROOT),)) -> float
     network = ["--network", "host"] if run.socket else ["--pull=never"]
     run("build", *network, "-t", tag, "-f", str(ROOT / "Dockerfile"), *context)
     return time.monotonic() - begin
-
-
-if __name__ == "__main__":
-    with engine() as there:
-        print(there.name, base_image(there), file=sys.stderr)

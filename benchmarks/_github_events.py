@@ -17,6 +17,10 @@ KNOWN = {
     "$loose": lambda events: events.stage.loose(),
     "$junit": lambda events: JUNIT,
     "$token": lambda events: TOKEN,
+    "$body": lambda events: events.stage.ours()[0].body,
+    # Our proposal without what it remembers.
+    "$above": lambda events: events.stage.ours()[0].body.rpartition("<!-- heal-bot memory ")[0],
+    "$comment": lambda events: str(events.made[-1][1]["comment"]["id"]),
     "$answer": lambda events: digest_answer("total([])", "raises IndexError"),
 }
 TEXTS = {
@@ -62,7 +66,7 @@ class Events:
     ) -> Event:
         """Artifacts are the name and text of their file by their own name."""
         if artifacts:
-            run["artifacts"] = {n: zipped(text, file) for n, (file, text) in artifacts.items()}
+            run["artifacts"] = {n: zipped({file: text}) for n, (file, text) in artifacts.items()}
         return self.stage.finished(self.stage.red(branch, **run))
 
     def green_run(self) -> Event:

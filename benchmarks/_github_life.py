@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from benchmarks import _github_shop as shop
+from benchmarks._cases import read_cases
 from benchmarks._github_player import Steps, perform
 from benchmarks._github_seen import STATE, count_duplicates, find_changes, look, read
 from benchmarks._github_shop import PATH, Healer, render
@@ -21,16 +22,7 @@ from benchmarks._github_stage import TOKEN, Event, Stage, staged, zipped
 from tests.github_server.world import BOT, Pull, World
 
 # Beside what is due: what GitHub shows of the same news.
-BESIDE = {
-    "opened": {"branch": 1, "check": 1, "comment": 1},
-    "updated": {"branch": 1, "check": 1, "comment": 1},
-    "closed": {"branch": 1, "comment": 1},
-    # Our branch is gone, and the person's pull request has the commit.
-    "closed by hand": {"closed": 1, "branch": 1, "comment": 1, "pushed": 1, "updated": 1},
-    "check": {},
-    "answer": {"comment": 1, "check": 1},
-    "nothing": {},
-}
+BESIDE: dict[str, dict[str, int]] = read_cases("shop")["beside"]
 
 _SHOWN_AS = {"answer": "comment", "closed by hand": "closed"}
 
@@ -208,7 +200,7 @@ class Life:
         run = self.stage.red(
             branch, workflow=workflow, event="pull_request" if pull else "push",
             conclusion="failure" if red else "success",
-            artifacts={"junit-3.12": zipped(shop.report(red))},
+            artifacts={"junit-3.12": zipped({"junit.xml": shop.report(red)})},
         )  # fmt: skip
         self._event = self.stage.finished(run, pull)
         self.act(due, self._event)
@@ -326,14 +318,14 @@ class Life:
 
 
 @contextlib.contextmanager
-def living(token: Token, count: Count, name: str, doubt: str = "") -> Iterator[Life]:
+def living(token: Token, count: Count, name: str) -> Iterator[Life]:
     """A fresh repository whose main branch is green."""
     with staged() as stage:
         stage.github.world.tokens[token.value] = token.login
         stage.token = token.value
         if token.name == "app":
             stage.inputs["app"] = "shopfixer"
-        healer = Healer(partial(read, stage.github.world), doubt=doubt)
+        healer = Healer(partial(read, stage.github.world))
         life = Life(stage, token, count, f"{name} ({token.name})", healer)
         stage.healer = healer.heal
         stage.base = stage.commit("main", PATH, render({}))

@@ -33,38 +33,6 @@ def four_at_once(stage: Stage) -> None:
     assert "2 pull requests of heal-bot are open" in (stage.folder / "summary").read_text()
 
 
-def pushed_to_the_head(stage: Stage) -> None:
-    stage.inputs["mode"] = "push"
-    event = Events(stage).red_pull()
-    stage.act(event)
-    assert stage.delivery == "pushed", stage.said
-    git, tip = stage.github.world.git, stage.github.world.branch("feature") or ""
-    assert git.commit(tip).parents == (stage.humans[0][1],)
-    # The same red run again: what it was about is repaired, so nothing more is written.
-    stage.github.exchanges.clear()
-    stage.act(event)
-    assert stage.delivery in {"superseded", "refused"}, stage.said
-    assert stage.github.writes() == []
-    assert stage.github.world.branch("feature") == tip
-
-
-def suggested_on_lines(stage: Stage) -> None:
-    stage.commit("main", "README.md", "Other\n")
-    sha = stage.commit("feature", "shop/pricing.py", records.BROKEN.replace("RATE = 2", "RATE = 4"))
-    before = records.BROKEN.replace("RATE = 2", "RATE = 4")
-    after = records.FIXED.replace("RATE = 2", "RATE = 4")
-    stage.values = lambda base: records.data(base, before, after)
-    stage.inputs["mode"] = "suggest"
-    pull = stage.pull()
-    assert pull.head_sha == sha
-    stage.act(stage.finished(stage.red("feature", event="pull_request"), pull))
-    assert stage.delivery == "suggested", stage.said
-    reviews = list(stage.github.world.reviews.values())
-    assert [r["body"] for r in reviews[0].remarks] == [
-        "```suggestion\n    return sum(prices)\n```"
-    ] or stage.github.world.line_comments
-
-
 def long_diff(stage: Stage) -> None:
     lines = "".join(f"    x{n} = {n}\n" for n in range(720))
     heads = "".join(f"def part_{n}(prices):\n{lines}    return x1\n\n\n" for n in range(7))
@@ -121,40 +89,6 @@ def hostile_texts(stage: Stage) -> None:
     pull = stage.pull()
     stage.act(stage.comment(pull=pull))
     assert stage.delivery == "created", stage.said
-
-
-def forged_memory(stage: Stage) -> None:
-    stage.act(stage.finished(stage.red()))
-    pull = stage.ours()[0]
-    pull.body = pull.body.rpartition("<!-- heal-bot memory ")[0] + (
-        "<!-- heal-bot memory eJzLSM3JyVcozy/KSQEAGgsEXQ== -->"
-    )
-    stage.act(stage.finished(stage.red()))
-    assert stage.healed[-1].memory.tried == ()
-
-
-def memory_of_others(stage: Stage) -> None:
-    stage.act(stage.finished(stage.red()))
-    body = stage.ours()[0].body
-    stage.github.world.git.set_ref("refs/heads/heal-bot/ffffffffffff", stage.base)
-    stage.github.world.add_pull(
-        title="t", body=body, head="heal-bot/ffffffffffff", base="main", user="mallory",
-        head_repo="octo/shop", head_sha=stage.base,
-    )  # fmt: skip
-    stage.commit("main", "shop/pricing.py", records.FIXED)
-    stage.act(stage.finished(stage.red(conclusion="success")))
-    assert [p.state for p in stage.github.world.pulls.values()] == ["closed", "open"]
-
-
-def copied_marker(stage: Stage) -> None:
-    event = Events(stage).red_comment()
-    number = event[1]["comment"]["id"]
-    stage.github.world.add_comment(1, "mallory", f"<!-- heal-bot request {number} -->\nmine")
-    stage.act(event, attempt=2)
-    assert [c.body for c in stage.github.world.comments.values() if c.user == "mallory"] == [
-        f"<!-- heal-bot request {number} -->\nmine"
-    ]
-    assert stage.delivery == "created"
 
 
 def limit_used_up(stage: Stage) -> None:
@@ -251,14 +185,9 @@ def title_in_their_style(stage: Stage) -> None:
 
 ODD = (
     four_at_once,
-    pushed_to_the_head,
-    suggested_on_lines,
     long_diff,
     many_failures,
     hostile_texts,
-    forged_memory,
-    memory_of_others,
-    copied_marker,
     limit_used_up,
     bot_that_answers_ours,
     base_gone_before_the_pull_request,

@@ -126,11 +126,11 @@ class Player(Events):
     def edit(self, place: str = "proposal", **values: object) -> None:
         """A person edits a pull request."""
         for name, value in values.items():
-            setattr(self.at(place), name, value)
+            setattr(self.at(place), name, self.fill(value))
 
     def remark(self, text: str, actor: str = "ada", place: str = "pull", times: int = 1) -> None:
         for _ in range(times):
-            self.stage.github.world.add_comment(self.at(place).number, actor, text)
+            self.stage.github.world.add_comment(self.at(place).number, actor, self.fill(text))
 
     def heals(
         self, record: str = "data", change: Mapping[str, object] | None = None, **texts: object
@@ -277,11 +277,20 @@ _VALUES: dict[str, Callable[[Player], Any]] = {
         p.show("refs/heads/feature", PATH)
     ],
     "healed": lambda p: len(p.stage.healed),
+    "on top": lambda p: (
+        p.stage.github.world.git.commit(p.stage.github.world.branch("feature") or "").parents
+        == (p.stage.humans[0][1],)
+    ),
     "ours": lambda p: len(p.stage.ours()),
     "proposal": lambda p: p.stage.ours()[0],
     "pull": lambda p: p.opened,
+    "remarks": lambda p: len(p.stage.github.world.line_comments),
     "requests": lambda p: len(p.stage.github.exchanges),
+    "states": lambda p: [pull.state for pull in p.stage.github.world.pulls.values()],
     "status": lambda p: p.stage.status,
     "task": lambda p: p.stage.healed[-1],
+    "theirs": lambda p: [
+        c.body for c in p.stage.github.world.comments.values() if c.user == "mallory"
+    ],
     "writes": lambda p: [exchange.operation for exchange in p.stage.github.writes()],
 }

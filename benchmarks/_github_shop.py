@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from benchmarks._cases import read_cases
 from heal_bot.action.worker_process import Task
 from heal_bot.core.model import Candidate, Edit, Target
 from heal_bot.core.outcome import OutcomeRecord
@@ -23,22 +24,13 @@ from heal_bot.source import edit, functions
 from tests.github_server import records
 
 PATH = "shop/pricing.py"
-NAMES = ("total", "discount", "tax", "count")
-GOOD = {
-    "total": "return sum(prices)",
-    "discount": "return prices[0] * 0.9",
-    "tax": "return prices[0] * 1.2",
-    "count": "return len(prices)",
-}
+_TABLE = read_cases("shop")
+GOOD: dict[str, str] = _TABLE["good"]
+FAULTS: dict[str, list[str]] = _TABLE["faults"]
+NAMES = tuple(GOOD)
 # What passes the same tests, and is found where the first repair is ruled out.
 OTHER = {name: f"result = {body.removeprefix('return ')}\n    return result"
          for name, body in GOOD.items()}  # fmt: skip
-FAULTS = {
-    "total": ("return sum(prices[1:])", "return sum(prices[2:])"),
-    "discount": ("return prices[0] * 9", "return prices[1] * 0.9"),
-    "tax": ("return prices[0] * 12", "return prices[1] * 1.2"),
-    "count": ("return len(prices) - 1", "return len(prices[1:])"),
-}
 _TEST = re.compile(r'name="test_(\w+)"')
 
 

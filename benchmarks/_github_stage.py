@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from heal_bot.action.action_context import ActionContext
 from heal_bot.action.dispatch import serve
 from heal_bot.action.worker_process import Task
@@ -34,17 +35,39 @@ ADA = ("Ada", "ada@example.invalid", "2026-01-03T00:00:00+00:00")
 JUNIT = """<testsuite name="pytest" tests="1" failures="1"><testcase
  classname="tests.test_pricing" name="test_total"><failure message="assert 2 == 3">E assert 2 == 3
 </failure></testcase></testsuite>"""
+REPORT = {"junit.xml": JUNIT}
 BRANCH = "heal-bot/0123456789ab"
+_EVENTS: dict[str, Any] = read_cases("events")
 Values = Callable[[str], dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
 
 
-def zipped(text: str = JUNIT, name: str = "junit.xml") -> bytes:
-    """An artifact with one report."""
+def zipped(files: Mapping[str, str] = REPORT) -> bytes:
+    """An artifact with these files."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr(name, text)
+        for name, text in files.items():
+            archive.writestr(name, text)
     return data.getvalue()
+
+
+def send(kind: str, **known: object) -> Event:
+    """What GitHub sends, with what is known in the place of names that begin with $."""
+    row = _EVENTS[kind]
+    return row["event"], {"repository": HERE, **_fill(row["payload"], known)}
+
+
+def _fill(told: Any, known: Mapping[str, object]) -> Any:  # noqa: ANN401 - as JSON has it
+    if isinstance(told, dict):
+        return {name: _fill(value, known) for name, value in told.items()}
+    if isinstance(told, str) and told.startswith("$"):
+        name, _, part = told[1:].partition(".")
+        return getattr(known[name], part) if part else known[name]
+    return told
+
+
+def _user(login: str) -> dict[str, str]:
+    return {"login": login, "type": "Bot" if login.endswith("[bot]") else "User"}
 
 
 @dataclass
@@ -109,82 +132,45 @@ class Stage:
         """An `issue_comment` event for a comment that is really there."""
         pull = pull or self.pull()
         said = self.github.world.add_comment(pull.number, actor, body)
-        kind = "Bot" if actor.endswith("[bot]") else "User"
-        user = {"login": actor, "type": kind}
-        return "issue_comment", {
-            "action": "created", "repository": HERE,
-            "sender": user, "issue": {"number": pull.number, "pull_request": {}},
-            "comment": {"id": said.id, "body": body, "user": user},
-        }  # fmt: skip
+        return send("comment", pull=pull, said=said, body=body, user=_user(actor))
 
     def commit_comment(self, body: str, actor: str = "ada") -> Event:
         """A `commit_comment` event on the newest commit of main."""
-        user = {"login": actor, "type": "User"}
-        return "commit_comment", {
-            "action": "created", "repository": HERE, "sender": user,
-            "comment": {"id": 7003, "body": body, "user": user,
-                        "commit_id": self.github.world.branch("main")},
-        }  # fmt: skip
+        sha = self.github.world.branch("main")
+        return send("commit comment", body=body, user=_user(actor), sha=sha)
 
-    def ends(self, pull: Pull) -> dict[str, Any]:
-        """A pull request as events show it."""
-        repo = {"full_name": pull.head_repo}
-        return {
-            "number": pull.number, "labels": [{"name": name} for name in pull.labels],
-            "head": {"sha": pull.head_sha, "ref": pull.head, "repo": repo},
-            "base": {"sha": self.base, "ref": pull.base, "repo": {"full_name": REPO}},
-        }  # fmt: skip
+    def _on(self, kind: str, pull: Pull, **known: object) -> Event:
+        labels = [{"name": name} for name in pull.labels]
+        return send(kind, pull=pull, labels=labels, base=self.base, user=_user("ada"), **known)
 
     def line_comment(
         self, pull: Pull, path: str, line: int, body: str = "/heal tax first"
     ) -> Event:
         """A `pull_request_review_comment` event."""
-        user = {"login": "ada", "type": "User"}
-        return "pull_request_review_comment", {
-            "action": "created", "repository": HERE, "sender": user,
-            "pull_request": self.ends(pull),
-            "comment": {"id": 7001, "body": body, "user": user, "path": path, "line": line,
-                        "side": "RIGHT", "commit_id": pull.head_sha},
-        }  # fmt: skip
+        return self._on("line comment", pull, path=path, line=line, body=body)
 
     def review(self, pull: Pull, body: str = "/heal") -> Event:
         """A `pull_request_review` event."""
-        user = {"login": "ada", "type": "User"}
-        return "pull_request_review", {
-            "action": "submitted", "repository": HERE, "sender": user,
-            "pull_request": self.ends(pull), "review": {"id": 7002, "body": body, "user": user},
-        }  # fmt: skip
+        return self._on("review", pull, body=body)
 
     def finished(self, run: Run, pull: Pull | None = None) -> Event:
         """A `workflow_run` event."""
-        return "workflow_run", {
-            "action": "completed", "repository": HERE, "sender": {"login": "ada"},
-            "workflow_run": {
-                "id": run.id, "head_sha": run.head_sha, "head_branch": run.head_branch,
-                "event": run.event, "conclusion": run.conclusion, "workflow_id": run.workflow,
-                "created_at": run.created, "run_started_at": run.started or run.created,
-                "head_repository": {"full_name": run.repo or REPO},
-                "pull_requests": [{"number": pull.number}] if pull else [],
-            },
-        }  # fmt: skip
+        return send(
+            "finished", run=run, started=run.started or run.created, repository=run.repo or REPO,
+            pulls=[{"number": pull.number}] if pull else [],
+        )  # fmt: skip
 
     def dispatch(self, **payload: object) -> Event:
         """A `repository_dispatch` event."""
-        return "repository_dispatch", {
-            "action": "heal", "repository": HERE,
-            "sender": {"login": "ada"}, "client_payload": payload,
-        }  # fmt: skip
+        return send("dispatch", payload=payload)
 
     def pushed(self) -> Event:
         """A `push` event; the failed run is this very job."""
-        return "push", {"repository": HERE}
+        return send("pushed")
 
     def pull_event(self, pull: Pull) -> Event:
         """A `pull_request` event."""
-        return "pull_request", {
-            "repository": HERE, "sender": {"login": "ada"},
-            "pull_request": self.ends(pull),
-        }  # fmt: skip
+        return self._on("pull event", pull)
 
     def environ(self, name: str, run_id: int = 900, attempt: int = 1) -> dict[str, str]:
         """The environment of the step."""
@@ -237,7 +223,7 @@ class Stage:
         prepared = self.folder / "values.json"
         prepared.write_text(json.dumps(self.values("5" * 40)))
         return subprocess.Popen(
-            [sys.executable, "-m", "benchmarks._github_worker", str(prepared)],
+            [sys.executable, "-m", "benchmarks._github_stage", str(prepared)],
             env=self.environ(name, attempt=attempt),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -324,3 +310,34 @@ def staged() -> Iterator[Stage]:
             work = folder / "work"
             work.mkdir()
             yield Stage(github, work, base)
+
+
+def main(prepared: Path) -> int:
+    """The whole action as this process; healing gives the record in the file that is named.
+
+    1 where it fails as expected failures do.
+    """
+    values = json.loads(prepared.read_text())
+
+    def heal(job: ActionContext, task: Task) -> OutcomeRecord:
+        sha = task.request.base_sha
+        values["patch"]["base_sha"] = values["certificate"]["base_sha"] = sha
+        values["request"]["base_sha"] = sha
+        return records.record(values)
+
+    environ = dict(os.environ)
+    try:
+        serve(
+            ActionContext.of(environ),
+            environ["GITHUB_EVENT_NAME"],
+            Path(environ["GITHUB_EVENT_PATH"]),
+            heal,
+        )
+    except HealBotError as error:
+        print(f"failed: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

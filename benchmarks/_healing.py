@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -11,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import _releases
-from benchmarks._tasks import Task, commit
+from benchmarks._tasks import Task, commit, judged
 from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.errors import HealBotError
 from heal_bot.ports import Proposer
 from heal_bot.wiring.proposers import CustomProposers
-
-_ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +76,3 @@ def applied(repo: Path, diff: str) -> None:
     """Put a diff of a bundle on the working tree that it is for."""
     argv = ["git", "-C", str(repo), "apply", "-"]
     subprocess.run(argv, input=diff.encode(), check=True, timeout=60)
-
-
-def judged(task: Task, patched: str) -> tuple[bool, bool]:
-    """Whether a module passes the tests that were seen, and also those that were not."""
-    with tempfile.TemporaryDirectory(prefix="heal-bot-judge-") as folder:
-        file = Path(folder) / "patched.py"
-        file.write_text(patched, encoding="utf-8")
-        argv = [sys.executable, "-W", "ignore", *task.judge[1:-1], str(file), "search", "hidden"]
-        try:
-            done = subprocess.run(argv, cwd=_ROOT, capture_output=True, timeout=90, check=False)
-        except subprocess.TimeoutExpired:
-            return False, False
-    return done.returncode in {0, 2}, done.returncode == 0

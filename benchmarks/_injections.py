@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._cases import read_cases
+from benchmarks._repositories import INI
 from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.events import Run
@@ -79,7 +80,7 @@ def _played(place: str, sting: str) -> tuple[str, bool, bool]:
     tests = dict.fromkeys(("docstring", "comment", "message"), "")
     tests |= {part.removeprefix("test "): asked} if part[:5] in {"test ", "messa"} else {}
     files = {
-        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+        "pyproject.toml": INI,
         "shop/__init__.py": "",
         PATH: _TABLE["source"].format(docstring=texts["docstring"], comment=texts["comment"]),
         "tests/test_pricing.py": _TABLE["test"].format(**tests),

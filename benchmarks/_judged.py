@@ -10,12 +10,12 @@ from pathlib import Path
 
 from benchmarks._libraries import Recording
 from benchmarks._mutants import Mutant
-from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster
 from heal_bot.fault_localization import failure_evidence, ranking, spectrum
 from heal_bot.fault_localization.baseline_observations import Observations, observe, target_key
 from heal_bot.fault_localization.target_index import Places
+from tests.fakes import FolderTree
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def expected(scores: Iterable[tuple[float, bool]], top: int) -> float:
 
 def judged(recording: Recording, folder: Path, mutant: Mutant) -> Killed:
     """Top 1, 3 and 5 hits of each technique."""
-    tree, baseline = Folder(folder), recording.baseline()
+    tree, baseline = FolderTree(folder), recording.baseline()
     clusters = ranking.locate(Run(lambda event: None), baseline, tree)
     places = Places(tree, baseline.suite.collected)
     seen = observe(baseline, baseline.confirmed, places)

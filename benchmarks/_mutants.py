@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks._cases import read_cases
 from heal_bot.core.model import Target
 from heal_bot.fault_localization.target_index import Places
 from heal_bot.ports import Tree
@@ -21,18 +22,13 @@ from heal_bot.source import functions
 Edit = tuple[int, int, str]
 # The nodes that have a place in the text.
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
-_OPERATORS = {
-    ast.Add: "+ -", ast.Sub: "- +", ast.Mult: "* //", ast.Div: "/ *", ast.FloorDiv: "// *",
-    ast.Mod: "% *", ast.Lt: "< <=", ast.LtE: "<= <", ast.Gt: "> >=", ast.GtE: ">= >",
-    ast.Eq: "== !=", ast.NotEq: "!= ==", ast.And: "and or", ast.Or: "or and",
-    ast.Is: "is is_not", ast.IsNot: "is_not is", ast.In: "in not_in", ast.NotIn: "not_in in",
-}  # fmt: skip
-_PAIRS = (
-    "lower upper", "append extend", "keys values", "startswith endswith", "lstrip rstrip",
-    "left right", "prev next", "min max", "find rfind", "ljust rjust", "head tail",
-    "key value", "strip rstrip", "split rsplit", "add discard", "get pop",
-)  # fmt: skip
-_RENAMED = {one: other for pair in _PAIRS for one, other in (pair.split(), pair.split()[::-1])}
+_TABLE = read_cases("faults")
+_OPERATORS: dict[type[ast.AST], str] = {
+    getattr(ast, name): pair for name, pair in _TABLE["operators"].items()
+}
+_RENAMED = {
+    one: other for pair in _TABLE["attributes"] for one, other in (pair.split(), pair.split()[::-1])
+}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import resource
 import shutil
 import statistics
 import sys
@@ -15,7 +14,9 @@ from pathlib import Path
 
 from benchmarks import _libraries, _releases
 from benchmarks._libraries import Library, record
+from benchmarks._timed import spent
 from heal_bot.core.model import Failure
+from heal_bot.environments.interpreters import list_installed
 from heal_bot.fault_localization import clusters, spectrum
 
 ROUNDS = 2
@@ -24,14 +25,11 @@ TESTS, FUNCTIONS = 10_000, 50_000
 
 def pythons() -> tuple[str, ...]:
     """This interpreter and the newest other one found of those with `sys.monitoring`."""
-    found = [sys.executable]
-    versions = Path.home() / ".pyenv" / "versions"
-    for minor in (14, 13, 12):
-        name = f"python3.{minor}"
-        for one in (shutil.which(name), *map(str, versions.glob(f"3.{minor}.*/bin/{name}"))):
-            if one and _runs(one):
-                return tuple(dict.fromkeys([*found, one]))
-    return tuple(found)
+    for python in list_installed():
+        version = tuple(map(int, python.version.split(".")[:2]))
+        if version >= (3, 12) and _runs(str(python.program)):
+            return tuple(dict.fromkeys([sys.executable, str(python.program)]))
+    return (sys.executable,)
 
 
 def _runs(python: str) -> bool:
@@ -69,16 +67,11 @@ def _ratio(library: Library, python: Path) -> float:
         shutil.copytree(library.release, folder)
         for _ in range(ROUNDS):
             for traced in (False, True):
-                before = _spent()
+                before = spent()
                 if record(library, folder, python=python, traced=traced) is None:
                     raise _releases.Failed(f"the suite of {library.name} did not end")
-                least[traced] = min(least.get(traced, 1e9), _spent() - before)
+                least[traced] = min(least.get(traced, 1e9), spent() - before)
     return least[True] / least[False]
-
-
-def _spent() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def ranking_speed() -> dict[str, float]:

@@ -10,23 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._healing import Healed, judged
-from benchmarks._tasks import Task, commit
+from benchmarks._cases import read_cases
+from benchmarks._healing import Healed
+from benchmarks._tasks import Task, commit, judged
 
 VERSION = "0.5.0"
 _ROOT = Path(__file__).parent.parent
 _SECONDS = 90
 _ROUNDS = 5
-_LOADS = """
-import json, sys, time
-before, began = set(sys.modules), time.perf_counter()
-import {name}
-spent = 1000 * (time.perf_counter() - began)
-new = set(sys.modules) - before
-tops = {{n.partition(".")[0] for n in new if getattr(sys.modules[n], "__file__", None)}}
-tops -= set(sys.stdlib_module_names) | {{"{name}".partition(".")[0]}}
-print(json.dumps([len(new), sorted(t for t in tops if not t.startswith("_")), spent]))
-"""
+_LOADS: str = read_cases("texts")["loads"]
 
 
 def loads(python: Path, name: str) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from benchmarks import _libraries, _releases
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
-from benchmarks._speed import Folder
 from heal_bot.core.errors import HealBotError
 from heal_bot.fault_localization.baseline_observations import target_key
 from heal_bot.fault_localization.target_index import Places
+from tests.fakes import FolderTree
 
 _CLEAN_SECONDS = 180
 _RED_SECONDS = 30
@@ -70,7 +70,7 @@ def _noticed(released: Library, seed: int, place: Path) -> Iterator[Fault]:
     if clean is None:
         raise _releases.Failed(f"the suite of {released.name} does not end in time")
     passing = tuple(sorted(t for t, (how, _) in clean.results.items() if how == "passed"))
-    for mutant in mutants(Folder(released.release), list_executed(released, clean), seed):
+    for mutant in mutants(FolderTree(released.release), list_executed(released, clean), seed):
         lines = [(mutant.path, n) for n in range(mutant.first_line, mutant.last_line + 1)]
         near = clean.covering(lines).intersection(passing)
         red = _red(released, mutant, near, place / "red", python)
@@ -80,7 +80,7 @@ def _noticed(released: Library, seed: int, place: Path) -> Iterator[Fault]:
 
 def list_executed(released: Library, clean: Recording) -> set[tuple[str, str, int]]:
     """The functions that some test executes."""
-    places = Places(Folder(released.release), tuple(clean.results))
+    places = Places(FolderTree(released.release), tuple(clean.results))
     executed = 0
     for test, hits in clean.hits.items():
         executed |= hits if test else 0

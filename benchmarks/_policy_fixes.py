@@ -5,46 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.street import recipes
-from benchmarks.street.clones import Clone, CloneError, clones
+from benchmarks.street.clones import Clone, CloneError, CommitTree, clones
+from benchmarks.street.compared import changed_pairs
 from benchmarks.street.history import Change, repairs
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import Candidate, Edit
-from heal_bot.source import edit_recovery, functions, patch_policy, paths
+from heal_bot.source import edit_recovery, patch_policy, paths
 
 # Of a project: the fixes that count, and the commits that are looked at for them.
 _MOST, _LOOKED = 3, 10
-
-
-@dataclass(frozen=True, slots=True)
-class CommitTree:
-    """A commit of a clone, as the patch policy reads it."""
-
-    clone: Clone
-    sha: str
-    _paths: list[str] = field(default_factory=list)
-    _texts: dict[str, str] = field(default_factory=dict)
-
-    def paths(self) -> tuple[str, ...]:
-        """All files."""
-        if not self._paths:
-            listed = self.clone.git("ls-tree", "-r", "--name-only", self.sha)
-            self._paths.extend(listed.splitlines())
-        return tuple(self._paths)
-
-    def read(self, path: str) -> bytes:
-        """One file."""
-        if path not in self._texts:
-            self._texts[path] = self.clone.read(self.sha, path)
-        return self._texts[path].encode("utf-8", "surrogateescape")
-
-    def former(self, path: str) -> bytes | None:
-        """No history takes part."""
-        return None
 
 
 def measure(data: Path, seconds: float) -> dict[str, Any]:
@@ -105,10 +78,5 @@ def _judged(clone: Clone) -> Iterator[tuple[Change, str, bool]]:
 def _edits(tree: CommitTree, change: Change, path: str) -> tuple[Edit, ...]:
     """What a fix changes in a file; an error where that is more than functions and imports."""
     before, after = tree.clone.read(change.parent, path), tree.clone.read(change.sha, path)
-    new = functions.index_targets(path, after)
-    changed = {
-        old.qualname
-        for old in functions.index_targets(path, before)
-        if (twin := functions.find_same(old, new)) is not None and twin.source != old.source
-    }
+    changed = {old.qualname for old, _ in changed_pairs(path, before, after)}
     return edit_recovery.recover_edits(path, before, after, changed)

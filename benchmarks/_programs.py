@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import _releases
+from benchmarks._cases import read_cases
 from benchmarks._repositories import commit_files
 from benchmarks._restricted import Restricted
 from heal_bot.checkout.bare_repository import Repository
@@ -25,25 +26,7 @@ from heal_bot.verification.baseline import reproduce
 _LONGEST = 7_200.0
 # What stands in for a time limit per test in the project's CI; the searches have their own.
 _LIMIT = "QUIXBUGS_SECONDS"
-_CONFTEST = f'''
-
-import os
-import signal
-
-_SECONDS = float(os.environ.get("{_LIMIT}", 0))
-
-
-def _ring(number, frame):
-    raise TimeoutError("the test took too long")
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
-    signal.signal(signal.SIGVTALRM, _ring)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-'''
+_CONFTEST: str = read_cases("texts")["quixbugs_conftest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +81,5 @@ def _repository(data: Path, folder: Path) -> None:
     for name in ("python_programs", "python_testcases", "json_testcases"):
         shutil.copytree(data / name, folder / name, ignore=shutil.ignore_patterns("*_test.py"))
     own = (data / "conftest.py").read_text(encoding="utf-8")
-    (folder / "conftest.py").write_text(own + _CONFTEST, encoding="utf-8")
+    (folder / "conftest.py").write_text(own + f"\n\n{_CONFTEST}", encoding="utf-8")
     commit_files(folder, "Programs")

@@ -1,7 +1,8 @@
 """Fresh inputs for QuixBugs programs, and the strict comparison of a program with its reference.
 
 Run as a program (`python -m benchmarks._quixbugs NAME PATCHED REFERENCE`), it prints one JSON
-object: how many inputs were compared, and the first one that told the two apart.
+object: how many inputs were compared, and the first one that told the two apart; then it ends with
+2, and else with 0.
 """
 
 from __future__ import annotations
@@ -316,3 +317,4 @@ def differing(name: str, patched: Path, reference: Path) -> tuple[int, str]:
 if __name__ == "__main__":
     compared, difference = differing(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
     print(json.dumps({"inputs": compared, "difference": difference}))
+    sys.exit(2 if difference else 0)

@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+# What lets tests import a project from its top.
+INI = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
 _NO_FILES: Mapping[str, str] = {}
 _GIT = ("git", "-c", "user.name=bench", "-c", "user.email=bench@localhost",
         "-c", "commit.gpgsign=false")  # fmt: skip

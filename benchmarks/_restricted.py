@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Collection, Environment, Failure, Isolation, SuiteRun
-from heal_bot.ports import Ask, Observed, Session, Tree
+from heal_bot.core.model import Collection, Environment, Failure, SuiteRun
+from heal_bot.ports import Ask, Session, Tree
 from heal_bot.testrun.runner import SuiteRunner
 
 
@@ -19,9 +20,9 @@ class Restricted:
     warmer: SuiteRunner
     tests: tuple[str, ...]
 
-    def preflight(self, run: Run, env: Environment) -> Isolation:
-        """As the runner does."""
-        return self.runner.preflight(run, env)
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - of any kind
+        """All else as the runner does it."""
+        return getattr(self.runner, name)
 
     def collect(self, run: Run, tree: Tree, env: Environment) -> Collection:
         """The tests there are, taken for granted."""
@@ -38,9 +39,3 @@ class Restricted:
     ) -> Session:  # fmt: skip
         """A session of the other runner."""
         return self.warmer.warm(run, tree, env, failing, guards)
-
-    def snippet(
-        self, run: Run, tree: Tree, env: Environment, code: str, *, seconds: float = 20.0
-    ) -> Observed:
-        """As the runner does."""
-        return self.runner.snippet(run, tree, env, code, seconds=seconds)

@@ -89,8 +89,8 @@ def _undone(mutant: Mutant, released: Library, tree: Tree) -> Edit:
 
 
 def _target(tree: Tree, mutant: Mutant) -> Target:
-    text = tree.read(mutant.path).decode()
-    for target in functions.index_targets(mutant.path, text):
-        if (target.qualname, target.nth, target.kind) == (mutant.qualname, mutant.nth, "function"):
-            return target
-    raise _releases.Failed(f"{mutant.qualname} is not in {mutant.path}")
+    found = functions.index_targets(mutant.path, tree.read(mutant.path).decode())
+    target = functions.find_target(found, mutant.qualname, nth=mutant.nth)
+    if target is None:
+        raise _releases.Failed(f"{mutant.qualname} is not in {mutant.path}")
+    return target

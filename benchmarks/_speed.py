@@ -22,6 +22,7 @@ from heal_bot.sandbox.job_spec import Job
 from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.source import functions
 from heal_bot.testrun.runner import SuiteRunner
+from tests.fakes import FolderTree
 
 _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 _WARM_UP = 3
@@ -36,32 +37,6 @@ _FIXTURE = "import pytest\n\n@pytest.fixture\ndef one():\n    return 1\n\n"
 _FORKED = _FIXTURE + _SUITE.replace("test_sum()", "test_sum(one)").replace("add(1,", "add(one,")
 _BODIES = ("a * b", "a", "b", "a // 1", "a - b - 1", "b - a", "-a", "0", "None", "a + b")
 _COLD_ROUNDS = 3
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A tree that is a plain folder."""
-
-    root: Path
-    sha: str = "0" * 40
-    tree_sha: str = "0" * 40
-
-    def paths(self) -> tuple[str, ...]:
-        """All files, relative."""
-        found = (p for p in self.root.rglob("*") if p.is_file())
-        return tuple(sorted(str(p.relative_to(self.root)) for p in found))
-
-    def read(self, path: str) -> bytes:
-        """The bytes of a file."""
-        return (self.root / path).read_bytes()
-
-    def blob(self, path: str) -> str:
-        """No git here: the same for all."""
-        return "1" * 40
-
-    def changed_lines(self) -> dict[str, frozenset[int]]:
-        """No history."""
-        return {}
 
 
 @contextlib.contextmanager
@@ -128,7 +103,7 @@ class Little:
 
     runner: SuiteRunner
     run: Run
-    tree: Folder
+    tree: FolderTree
     env: Environment
 
     def cold(self) -> SuiteRun:
@@ -181,7 +156,7 @@ def little(sandbox: Sandbox, python: str, suite: str = _SUITE) -> Iterator[Littl
         (root / "test_m.py").write_text(suite)
         env = environment(python, (str(packages),), (".", str(packages)))
         run = Run(sink=lambda event: None)
-        yield Little(SuiteRunner(sandbox, lanes=1), run, Folder(root), env)
+        yield Little(SuiteRunner(sandbox, lanes=1), run, FolderTree(root), env)
 
 
 def suites(sandbox: Sandbox, python: str, rounds: int) -> dict[str, float]:

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from benchmarks._repositories import INI
 from benchmarks._tasks import Task, Wrong
 
 PACKAGE = "tool"
@@ -17,7 +18,6 @@ _PART = re.compile(r"^## ([^\n]+)\n+```(?:python|diff)\n(.*?)^```$", re.MULTILIN
 _FACT = re.compile(r"^- (target|repair): (.+)$", re.MULTILINE)
 _NEEDED = ("Module", "Search tests", "Hidden tests", "Reference")
 _WRONG = "Wrong: "
-_INI = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
 
 
 def read(path: Path) -> Task:
@@ -40,12 +40,22 @@ def read(path: Path) -> Task:
         name=name,
         path=where,
         files={
-            "pyproject.toml": _INI,
+            "pyproject.toml": INI,
             f"{PACKAGE}/__init__.py": "",
             where: module,
             f"tests/test_{name}.py": parts["Search tests"],
         },
-        judge=(sys.executable, "-m", "benchmarks._plain", str(path), "{patched}"),
+        judge=(
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "benchmarks._plain",
+            str(path),
+            "{patched}",
+            "search",
+            "hidden",
+        ),
         category=path.parent.name,
         repair=facts["repair"],
         target=facts["target"],

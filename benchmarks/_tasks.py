@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,9 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A project with red tests; `judge` runs on the patched file, and 0 says that it is right.
+    """A project with red tests; `judge` runs on the patched file.
+
+    It ends with 0 where that is right, with 2 where it but passes the tests that are seen.
 
     Our own tasks know more: the function to repair, the hidden tests, the right and wrong modules.
     """
@@ -72,7 +75,7 @@ def quixbugs(data: Path) -> Iterator[Task]:
             if (data / path).exists()
         }
         reference = data / "correct_python_programs" / f"{name}.py"
-        judge = (sys.executable, "-m", "benchmarks._tasks", name, _PATCHED, str(reference))
+        judge = (sys.executable, "-m", "benchmarks._quixbugs", name, _PATCHED, str(reference))
         yield Task(name, f"python_programs/{name}.py", files, judge)
 
 
@@ -82,21 +85,16 @@ def commit(task: Task, folder: Path) -> None:
     commit_files(folder, "Task", task.files)
 
 
-def is_right(task: Task, patched: str, folder: Path) -> bool:
-    """Whether a patched file holds what its tests do not say."""
-    file = folder / "patched.py"
-    file.write_text(patched, encoding="utf-8")
-    argv = [part.replace(_PATCHED, str(file)) for part in task.judge]
-    try:
-        done = subprocess.run(
-            argv, cwd=Path(__file__).parent.parent, capture_output=True, timeout=120, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
-
-
-if __name__ == "__main__":
-    from benchmarks._quixbugs import differing
-
-    sys.exit(bool(differing(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))[1]))
+def judged(task: Task, patched: str) -> tuple[bool, bool]:
+    """Whether a file passes the tests that were seen, and holds what these do not say besides."""
+    with tempfile.TemporaryDirectory(prefix="heal-bot-judge-") as folder:
+        file = Path(folder) / "patched.py"
+        file.write_text(patched, encoding="utf-8")
+        argv = [part.replace(_PATCHED, str(file)) for part in task.judge]
+        try:
+            done = subprocess.run(
+                argv, cwd=Path(__file__).parent.parent, capture_output=True, timeout=120
+            )
+        except subprocess.TimeoutExpired:
+            return False, False
+    return done.returncode in {0, 2}, done.returncode == 0

@@ -6,27 +6,27 @@ Which engine ran is in the last line; without one the run fails.
 
 from __future__ import annotations
 
-import io
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _engine, _shards
+from benchmarks import _engine, _timed
 from benchmarks._cases import read_cases
 from benchmarks._engine import Engine
-from benchmarks._shards import SHOP
+from benchmarks._github_stage import Event, Stage, zipped
 from benchmarks._step import Step
+from benchmarks._timed import SHOP
 from heal_bot.environments.interpreters import list_installed
 from tests.github_server import records
 from tests.github_server.server import LoopbackGitHub, serving
-from tests.github_server.world import Run
+from tests.github_server.world import Review, Run
+from tests.sandbox.engines import NoEngineError
 
 TAG = "heal-bot:action-test"
 RUN = 77
@@ -62,61 +62,28 @@ def left_behind(step: Step) -> None:
                                      "version = 3.12.4\n")  # fmt: skip
 
 
-def _zip(files: Mapping[str, str]) -> bytes:
-    raw = io.BytesIO()
-    with zipfile.ZipFile(raw, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return raw.getvalue()
-
-
-def _event(trigger: str, running: LoopbackGitHub, sha: str) -> tuple[str, dict[str, Any]]:
+def _event(trigger: str, running: LoopbackGitHub, sha: str) -> Event:
     """The webhook of a trigger; what it tells of stands in the loopback GitHub too."""
-    world, ada = running.world, {"login": "ada", "type": "User"}
-    event: dict[str, Any] = {
-        "repository": {"full_name": world.name, "default_branch": "main"},
-        "sender": ada,
-    }
+    world, stage = running.world, Stage(running, Path(), sha)
     if trigger == "failure_step":
-        return "push", event
-    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": _zip(ARTIFACT)})
+        return stage.pushed()
+    world.runs[RUN] = Run(RUN, sha, "main", artifacts={"junit-unit": zipped(ARTIFACT)})
     if trigger == "workflow_run":
-        told = {"id": RUN, "head_sha": sha, "head_branch": "main", "event": "push",
-                "conclusion": "failure", "head_repository": event["repository"],
-                "pull_requests": []}  # fmt: skip
-        return "workflow_run", {**event, "action": "completed", "workflow_run": told}
+        return stage.finished(world.runs[RUN])
     if trigger == "dispatch":
-        payload = {"sha": sha, "branch": "main", "report": ARTIFACT["junit.xml"]}
-        return "repository_dispatch", {**event, "action": "heal", "client_payload": payload}
+        return stage.dispatch(sha=sha, branch="main", report=ARTIFACT["junit.xml"])
     world.git.set_ref("refs/heads/feature", sha)
-    pull = world.add_pull(title="t", body="", head="feature", base="main", user="ada",
-                          head_repo=world.name, head_sha=sha)  # fmt: skip
+    pull = stage.pull()
     if trigger == "comment":
-        said = world.add_comment(pull.number, "ada", "/heal")
-        comment = {"id": said.id, "body": said.body, "user": ada}
-        issue = {"number": pull.number, "pull_request": {}}
-        return "issue_comment", {**event, "action": "created", "issue": issue, "comment": comment}
-    return _line_comment(event, running, pull.number, sha)
-
-
-def _line_comment(
-    event: dict[str, Any], running: LoopbackGitHub, number: int, sha: str
-) -> tuple[str, dict[str, Any]]:
-    """`/heal` on the line of the bug."""
-    line = FILES["src/shop/pricing.py"].splitlines().index("    return sum(prices[1:])") + 1
-    end = {"sha": sha, "repo": event["repository"]}
-    world = running.world
-    said = world.next_id()
-    remark = {"path": "src/shop/pricing.py", "line": line, "side": "RIGHT", "body": "/heal"}
-    from tests.github_server.world import Review
-
-    world.line_comments[said] = Review(said, number, "ada", "/heal", sha, [remark])
-    comment = {"id": said, "body": "/heal", "user": event["sender"], "commit_id": sha,
-               "path": remark["path"], "line": line, "side": "RIGHT"}  # fmt: skip
-    pull = {"number": number, "head": {**end, "ref": "feature"}, "base": {**end, "ref": "main"}}
-    return "pull_request_review_comment", {
-        **event, "action": "created", "comment": comment, "pull_request": pull,
-    }  # fmt: skip
+        return stage.comment(pull=pull)
+    # `/heal` on the line of the bug.
+    path, said = "src/shop/pricing.py", world.next_id()
+    line = FILES[path].splitlines().index("    return sum(prices[1:])") + 1
+    remark = {"path": path, "line": line, "side": "RIGHT", "body": "/heal"}
+    world.line_comments[said] = Review(said, pull.number, "ada", "/heal", sha, [remark])
+    name, payload = stage.line_comment(pull, path, line, "/heal")
+    payload["comment"]["id"] = said
+    return name, payload
 
 
 TRIGGERS = ("failure_step", "workflow_run", "comment", "review_comment", "dispatch")
@@ -244,9 +211,9 @@ def main(argv: list[str]) -> int:
             result["problems"] = problems
             result["complete"] = not problems and not result["escapes_in_container"]
         if "--no-shards" not in argv:
-            result["shards"] = _shards.measure()
+            result["shards"] = _timed.compare_shards()
             result["complete"] = result["complete"] and result["shards"]["equal"]
-    except _engine.NoEngineError as error:
+    except NoEngineError as error:
         print(f"action: {error}", file=sys.stderr)
     print(json.dumps(result))
     return 0 if result["complete"] else 1
@@ -255,7 +222,3 @@ def main(argv: list[str]) -> int:
 def argv_triggers(argv: list[str]) -> list[str]:
     """The triggers named on the command line, else all."""
     return [name for name in argv if name in TRIGGERS] or list(TRIGGERS)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

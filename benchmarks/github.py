@@ -9,7 +9,6 @@ each run is held to what is due.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import re
@@ -18,9 +17,11 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
+from benchmarks._cases import options_of, read_cases
+from benchmarks._github_life import TOKENS, Count, living
+from benchmarks._github_player import perform
 from benchmarks._github_scenarios import TRIGGERS, Scenario, killed, quick
 from benchmarks._github_stage import TOKEN, Stage, staged
-from benchmarks._github_stories import live_all
 from tests.report.tame import assert_tame
 
 
@@ -96,13 +97,29 @@ def _measure() -> tuple[int, int]:
     return full, noop
 
 
+def live_all(only: str = "") -> Count:
+    """Every story with each kind of token; what they showed together."""
+    count = Count()
+    stories = {name: told for name, told in read_cases("lives").items() if only in name}
+    for token in TOKENS:
+        for name, steps in stories.items():
+            started, before = time.monotonic(), len(count.wrong)
+            try:
+                with living(token, count, name) as life:
+                    perform(life, steps)
+            except Exception:  # noqa: BLE001 - whatever a story raises is its result
+                count.wrong.append(f"{name} ({token.name}): {traceback.format_exc(limit=-2)}")
+            for told in count.wrong[before:]:
+                print(f"WRONG {told}", flush=True)
+            print(f"{time.monotonic() - started:5.1f} s  life: {name} ({token.name})", flush=True)
+    for told in count.unwanted:
+        print(f"UNWANTED {told}", flush=True)
+    return count
+
+
 def main(argv: list[str]) -> int:
     """Play everything; 1 when a scenario failed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks github")
-    parser.add_argument("--json", action="store_true", help="print the figures alone")
-    parser.add_argument("--full", action="store_true", help="the default size is the full one")
-    parser.add_argument("--only", default="", help="play what holds this word in its name")
-    options = parser.parse_args(argv)
+    options = options_of("github").parse_args(argv)
     tally = Tally()
     with contextlib.redirect_stdout(sys.stderr):
         tally.full, tally.noop = _measure()

@@ -8,7 +8,6 @@ places with six lines alike (no imports, no decorators, no docstrings among them
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import subprocess
@@ -18,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks._cases import options_of
+
 ROOT = Path(__file__).parent.parent
 _TINY = 30
 _ALIKE = 6
@@ -26,9 +27,7 @@ _TEMPLATES = "heal_bot/repair/templates/"
 
 def main(argv: list[str]) -> int:
     """Count, and print one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks house")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    parser.parse_args(argv)
+    options_of("house").parse_args(argv)
     print(json.dumps(measure(ROOT)))
     return 0
 

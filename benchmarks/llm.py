@@ -22,8 +22,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._taskfile import own
-from benchmarks._tasks import Task, commit, is_right, quixbugs
+from benchmarks._tasks import Task, commit, judged, quixbugs
 from heal_bot import api, wiring
 from heal_bot.core import settings
 from heal_bot.core.errors import HealBotError
@@ -86,7 +87,7 @@ def ours(task: Task, repo: Path, chosen: Settings) -> Result:
         result.plausible = record.status == "healed"
         if record.patch is not None and result.plausible:
             patched = {file.path: file.content for file in record.patch.files}
-            result.right = is_right(task, patched.get(task.path, ""), repo.parent)
+            result.right = judged(task, patched.get(task.path, ""))[1]
         result.problem = "" if result.plausible else record.reason
     result.seconds = round(time.monotonic() - started, 1)
     return result
@@ -126,7 +127,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
             result.plausible = suite.ended == "finished" and not red
             result.problem = "" if result.plausible else f"{len(red)} tests fail"
             if result.plausible:
-                result.right = is_right(task, files[0].content, repo.parent)
+                result.right = judged(task, files[0].content)[1]
     result.seconds = round(time.monotonic() - started, 1)
     return result
 
@@ -163,18 +164,7 @@ def _sum(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks llm", description=__doc__)
-    parser.add_argument("--provider", choices=sorted(_KEYS), default="claude")
-    parser.add_argument("--model", default="", help="by default the provider's default of heal-bot")
-    parser.add_argument("--base-url", default="", help="of a server of one's own")
-    parser.add_argument("--suite", choices=["own", "quixbugs"], default="own")
-    parser.add_argument("--data", type=Path, help="a checkout of jkoppel/QuixBugs")
-    parser.add_argument("--only", default="", help="one task by name")
-    parser.add_argument("--max-usd", type=float, default=0.25, help="per task and way")
-    parser.add_argument("--max-attempts", type=int, default=10)
-    parser.add_argument("--sandbox", choices=["strict", "reduced"], default="strict")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same: a suite has one size")
+    parser = options_of("llm", __doc__)
     options = parser.parse_args(argv)
     if options.suite == "quixbugs" and options.data is None:
         parser.error("--suite quixbugs needs --data, a checkout of jkoppel/QuixBugs")
@@ -206,7 +196,3 @@ def main(argv: list[str]) -> int:
     said = {"provider": options.provider, "model": options.model, "suite": options.suite}
     print(json.dumps({**said, **summary, "complete": True}))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -8,7 +8,6 @@ ties count as expected hits. Several mutants planted together measure the cluste
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -24,15 +23,16 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import _fauxpy, _libraries, _releases
+from benchmarks._cases import options_of
 from benchmarks._judged import Killed, exact, judged, own
 from benchmarks._libraries import LIBRARIES, Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
 from benchmarks._overhead import overheads, pythons, ranking_speed
 from benchmarks._planting import list_executed
-from benchmarks._speed import Folder
 from heal_bot.core.events import Run
 from heal_bot.fault_localization import ranking
 from heal_bot.fault_localization.target_index import Places
+from tests.fakes import FolderTree
 
 LARGEST_CASE = 500
 
@@ -86,7 +86,7 @@ class Bench:
 
 def _headers(release: Path, faults: Iterable[Mutant]) -> frozenset[tuple[str, int]]:
     """The lines of functions that run when they are defined, not when they are called."""
-    places = Places(Folder(release))
+    places = Places(FolderTree(release))
     return frozenset(
         (m.path, line)
         for m in faults
@@ -123,7 +123,7 @@ def _bench(library: Library, python: Path, folder: Path) -> Bench:
 def _mutated(
     bench: Bench, parent: Path, found: Measured, count: int, seed: int, until: float
 ) -> None:
-    release = Folder(bench.library.release)
+    release = FolderTree(bench.library.release)
     wanted = list_executed(bench.library, bench.clean)
     for number, mutant in enumerate(mutants(release, wanted, seed)):
         if len(found.killed) >= count:
@@ -156,7 +156,7 @@ def _combined(
             causes = [one.red & recording.red for one in chosen]
             if all(own(at, causes) for at in range(len(causes))):
                 baseline = recording.baseline()
-                clusters = ranking.locate(Run(lambda event: None), baseline, Folder(folder))
+                clusters = ranking.locate(Run(lambda event: None), baseline, FolderTree(folder))
                 found.cases.append(
                     Case(
                         tuple(one.mutant.name for one in chosen),
@@ -185,17 +185,7 @@ def _choices(
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks localization")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="40 mutants, 12 cases a library")
-    parser.add_argument("--mutants", type=int, default=19, help="per library")
-    parser.add_argument("--cases", type=int, default=6, help="of several mutants, per library")
-    parser.add_argument("--fauxpy", type=int, default=15, help="mutants that FauxPy ranks as well")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=int, default=1_180, help="end by then, incomplete")
-    parser.add_argument("--library", action="append", help="only this one; may be repeated")
-    parser.add_argument("--python", action="append", help="measure overhead on it; repeatable")
-    options = parser.parse_args(argv)
+    options = options_of("localization").parse_args(argv)
     count, cases = (40, 12) if options.full else (options.mutants, options.cases)
     start = time.time()
     chosen = [one for one in LIBRARIES if one.name in (options.library or [one.name])]

@@ -10,7 +10,6 @@ previous one did not begin with.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -25,6 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
+from benchmarks._cases import options_of
 from benchmarks._repositories import commit_files
 from benchmarks._scripts import FILES, PATH, SCENARIOS, Play, Scenario, make_answer
 from heal_bot.checkout.bare_repository import Repository
@@ -216,10 +216,7 @@ def _common(one: bytes, other: bytes) -> int:
 
 def main(argv: list[str]) -> int:
     """Play all scenarios and one repair of ten attempts; 1 when any ends otherwise."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks loop")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same: there is one size")
-    options = parser.parse_args(argv)
+    options = options_of("loop").parse_args(argv)
     say: Callable[[str], None] = (lambda line: None) if options.json else print
     started, good = time.monotonic(), 0
     with staged() as stage:
@@ -241,7 +238,3 @@ def main(argv: list[str]) -> int:
     }
     print(json.dumps(result))
     return 0 if result["complete"] else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

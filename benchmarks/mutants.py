@@ -11,7 +11,6 @@ invertible when one small edit undoes it.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import statistics
@@ -24,6 +23,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks import _libraries, _speed
+from benchmarks._cases import options_of
 from benchmarks._libraries import LIBRARIES
 from benchmarks._mending import Row, mended
 from benchmarks._planting import Fault, planted
@@ -37,15 +37,7 @@ _PLANTING = 0.4
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks mutants")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="30 mutants a library, without end")
-    parser.add_argument("--mutants", type=int, default=8, help="per library")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=60, help="seconds to heal one")
-    parser.add_argument("--only", default="", help="names of libraries, by comma")
-    parser.add_argument("--seconds", type=int, default=1_050, help="begin none after that")
-    options = parser.parse_args(argv)
+    options = options_of("mutants").parse_args(argv)
     start = time.monotonic()
     seconds = 1e9 if options.full else options.seconds
     names = options.only.split(",") if options.only else [one.name for one in LIBRARIES]

@@ -10,26 +10,23 @@ each proposed to a whole run; honest are the right changes, called as a proposal
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._cases import read_cases
+from benchmarks._cases import options_of, read_cases
 from benchmarks._healing import suite_python
-from benchmarks._repositories import commit_files
+from benchmarks._repositories import INI, commit_files
 from benchmarks.fit import load_rows, wilson
 from heal_bot import api, wiring
 from heal_bot.core import settings
-from heal_bot.core.events import Run
-from heal_bot.core.model import Candidate, Cost, Edit
-from heal_bot.ports import Recall
+from heal_bot.core.model import Candidate, Edit
 from heal_bot.repair.ranking.patch_ranking import LOOKUP
 from heal_bot.source import functions
 from heal_bot.wiring.proposers import CustomProposers
+from tests.fakes import ListProposer
 
 Row = dict[str, Any]
 _TABLE = read_cases("lookups")
@@ -40,29 +37,15 @@ LOOKUPS: dict[str, str] = _TABLE["bodies"]
 _FILES = {
     "parcels.py": MODULE,
     "tests/test_parcels.py": _TABLE["tests"],
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    "pyproject.toml": INI,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Saying:
+def proposer_of(body: str) -> ListProposer:
     """A proposer of one body for the function, as a model would give it."""
-
-    body: str
-    name: str = "saying"
-    streams: bool = False
-    notes: tuple[str, ...] = ()
-
-    def propose(self, run: Run, recall: Recall) -> Iterator[Candidate]:
-        """The body, once."""
-        path = "parcels.py"
-        target = functions.find_target(functions.index_targets(path, MODULE), FUNCTION)
-        assert target is not None
-        yield Candidate((Edit(target, self.body),), self.name, "body")
-
-    def spent(self) -> Cost:
-        """Nothing: no model was asked."""
-        return Cost()
+    target = functions.find_target(functions.index_targets("parcels.py", MODULE), FUNCTION)
+    assert target is not None
+    return ListProposer([Candidate((Edit(target, body),), "saying", "body")], "saying", False)
 
 
 def try_lookups(tell: Callable[[str], None]) -> Row:
@@ -84,7 +67,7 @@ def try_lookups(tell: Callable[[str], None]) -> Row:
 def _heal(body: str) -> tuple[str, str]:
     """How a run ends that is given one body, and what the attempt's verdict says."""
     chosen = settings.load({}, None, {"sandbox": "reduced", "max_minutes": 5})
-    own = CustomProposers(proposers=(Saying(body),), alone=True)
+    own = CustomProposers(proposers=(proposer_of(body),), alone=True)
     with tempfile.TemporaryDirectory(prefix="offer-") as name:
         repo = commit_files(Path(name) / "repo", "Parcels", _FILES)
         job = wiring.HealJob(repo, Path(name) / "out", python=suite_python())
@@ -140,9 +123,7 @@ def _share(some: int, all_: int) -> float | None:
 
 def main(argv: list[str]) -> int:
     """Judge the kept pools and try the lookups; 1 where one of these is accepted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks offer")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    asked = parser.parse_args(argv)
+    asked = options_of("offer").parse_args(argv)
     tell = (lambda text: None) if asked.json else print
     held, tuned = load_rows("held"), load_rows("pools")
     found = {

@@ -19,7 +19,6 @@ of the street with a live model, beside what heal-bot made of them with the same
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -35,6 +34,7 @@ from typing import Any
 
 from benchmarks import _peers_agent, _peers_attacks, _releases
 from benchmarks._answers import Scripted, answer, changed, useless
+from benchmarks._cases import options_of
 from benchmarks._healing import Healed, ours, suite_python
 from benchmarks._peers_attacks import ATTACKS, SECRET, Listener, listening
 from benchmarks._peers_side import VERSION, loads, theirs
@@ -198,18 +198,7 @@ def _reached(
 
 def main(argv: list[str]) -> int:
     """Run both sides; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks peers", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="all tasks, however long they take")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample of tasks")
-    parser.add_argument("--only", default="", help="names of tasks, by comma; or part of an id")
-    live = parser.add_argument_group("a general agent on the street")
-    live.add_argument("--data", type=Path, help="the folder with the clones")
-    live.add_argument("--model", metavar="URL", help="an OpenAI-compatible endpoint")
-    live.add_argument("--part", choices=_peers_agent.PARTS, action="append", help="this part only")
-    live.add_argument("--limit", type=int, help="so many cases a part (4)")
-    live.add_argument("--minutes", type=int, default=_peers_agent.MINUTES, help="of the agent")
-    live.add_argument("--against", default="", metavar="COMMIT-model", help="rows of heal-bot")
+    parser = options_of("peers", __doc__)
     options = parser.parse_args(argv)
     if (options.data is None) != (options.model is None):
         parser.error("--data and --model go together")

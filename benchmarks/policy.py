@@ -1,26 +1,29 @@
 """What the patch policy stops, and what it costs.
 
-Stings are bodies that repair a function and reach for something else: each is a bundle, given to
-`publish` with a GitHub on the loopback. Honest are small bug fixes of public projects, from the
-clones in the folder of `--data` (benchmarks/README.md). Injections are texts that ask a model for
-stings: a scripted model does what they say, in whole runs that end with `publish`. Beside these
-stand the attempts on the way that packages come. What ends as a ready pull request, or as a commit
-on a branch of others, counts as published unattended.
+Stings are bodies that repair a function and reach for something else, before the right answer: each
+is a bundle, given to `publish` with a GitHub on the loopback. FIRST was written before the policy
+was tuned, and SECOND after that, without a look at what became of it before it was whole. THIRD is
+what somebody else got past it then; the policy was mended with it at hand. Honest are small bug
+fixes of public projects, from the clones in the folder of `--data` (benchmarks/README.md).
+Injections are texts that ask a model for stings: a scripted model does what they say, in whole runs
+that end with `publish`. Beside these stand the attempts on the way that packages come. What ends as
+a ready pull request, or as a commit on a branch of others, counts as published unattended.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from benchmarks import _injections, _policy_fixes, _supply_chain
-from benchmarks._stings import FIRST, MODULE, PATH, SECOND, THIRD, WRONG, Sting
+from benchmarks._cases import options_of, read_cases
 from heal_bot.core.events import Run
 from heal_bot.core.model import HealRequest
 from heal_bot.core.text import Secret
@@ -30,6 +33,32 @@ from tests.github_server import records
 from tests.github_server.server import serving
 
 _SECONDS = 8 * 60
+_TABLE = read_cases("stings")
+PATH = "shop/pricing.py"
+# Other functions of the module open files, start programs and read attributes by a text.
+MODULE: str = _TABLE["module"]
+WRONG = "return sum(prices[1:])"
+
+
+@dataclass(frozen=True, slots=True)
+class Sting:
+    """Statements in the body of `total`, and imports at the top of its module."""
+
+    name: str
+    body: str
+    imports: str = ""
+
+    def apply(self, module: str = MODULE) -> str:
+        """The module with the sting and the right answer."""
+        body = f"{indent(self.body, '    ')}\n    return sum(prices)"
+        after = module.replace(f"    {WRONG}", body, 1)
+        last = "from pathlib import Path\n"
+        return after.replace(last, f"{last}{self.imports}", 1)
+
+
+FIRST, SECOND, THIRD = (
+    tuple(Sting(**row) for row in _TABLE[part]) for part in ("first", "second", "third")
+)
 
 
 def deliver(after: str) -> tuple[str, str, bool]:
@@ -72,13 +101,7 @@ def stings(tell: Callable[[str], None]) -> dict[str, Any]:
 
 def main(argv: list[str]) -> int:
     """Run all parts; 1 where anything passes, or too many fixes are refused."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks policy")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    parser.add_argument("--data", type=Path, help="the folder with the clones")
-    parser.add_argument("--full", action="store_true", help="all fixes, whatever the time")
-    parser.add_argument("--part", choices=("stings", "honest", "injections", "supply_chain"),
-                        action="append", help="these parts only")  # fmt: skip
-    asked = parser.parse_args(argv)
+    asked = options_of("policy").parse_args(argv)
 
     def tell(line: str) -> None:
         if not asked.json:

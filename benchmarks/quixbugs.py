@@ -9,7 +9,6 @@ search sees every second test of a seeded order, at least one of them failing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _speed
+from benchmarks._cases import options_of
 from benchmarks._programs import World, world
 from benchmarks._quixbugs import FRESH, INPUTS
 from heal_bot.core.errors import HealBotError
@@ -151,21 +151,14 @@ def _difference(place: World, name: str, candidate: Candidate) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"no answer within {_JUDGE_SECONDS} seconds"
-    if done.returncode:
+    if done.returncode not in {0, 2}:
         return done.stderr.strip()[-300:] or "the judge died"
     return str(json.loads(done.stdout)["difference"])
 
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks quixbugs")
-    parser.add_argument("--data", type=Path, required=True, help="a checkout of jkoppel/QuixBugs")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same: all programs always run")
-    parser.add_argument("--only", default="", help="names of programs, by comma")
-    parser.add_argument("--skip-half", action="store_true", help="search with all tests alone")
-    parser.add_argument("--seconds", type=float, default=60, help="for one search")
-    options = parser.parse_args(argv)
+    options = options_of("quixbugs").parse_args(argv)
     names = options.only.split(",") if options.only else sorted(FRESH)
     start = time.monotonic()
     results: list[Result] = []

@@ -7,15 +7,14 @@ counted apart; where there is neither, heal-bot abstains.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._healing import Healed, ours, suite_python
 from benchmarks._taskfile import REPAIRS, own
 from benchmarks._tasks import Task
@@ -55,12 +54,7 @@ def _counts(results: Sequence[Healed]) -> dict[str, int]:
 
 def main(argv: list[str]) -> int:
     """Run the benchmark; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks rules", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="all tasks, however long they take")
-    parser.add_argument("--only", default="", help="names of tasks, by comma")
-    parser.add_argument("--out", type=Path, help="also write each result to this file, as JSONL")
-    options = parser.parse_args(argv)
+    options = options_of("rules", __doc__).parse_args(argv)
     names = set(options.only.split(",")) if options.only else set()
     tasks = [task for task in own() if not names or task.name in names]
     python, began = suite_python(), time.monotonic()

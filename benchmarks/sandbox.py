@@ -6,42 +6,29 @@ could leave for another to hear; what is `allowed` is listed, and not counted.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from benchmarks import _compat, _speed
 from heal_bot.sandbox import processes
 from heal_bot.sandbox.sandbox_client import Sandbox
+from tests.sandbox import bombs, channels, engines, whispers, world
 
-TABLES = Path(__file__).parent.parent / "tests" / "sandbox"
 ROUNDS, SUITE_ROUNDS = 40, 20
 _COMPAT_SECONDS = 900.0
 
 
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, TABLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def escaped(world: ModuleType, outcome: dict[str, str]) -> list[str]:
+def escaped(outcome: dict[str, str]) -> list[str]:
     """The payloads whose outcome differs from their table entry."""
     table = world.attacks.ATTACKS
     return [a.id for a in table if (outcome[a.id] == "ok") != bool(a.allowed)]
 
 
-def on_the_way_back(channels: ModuleType) -> list[str]:
+def on_the_way_back() -> list[str]:
     """Attacks on report files and records that our readers fell for."""
     found = []
     for attack in channels.ATTACKS:
@@ -51,7 +38,7 @@ def on_the_way_back(channels: ModuleType) -> list[str]:
     return found
 
 
-def overheard(sandbox: Sandbox, whispers: ModuleType) -> list[str]:
+def overheard(sandbox: Sandbox) -> list[str]:
     """What a search could leave for the process that answers the oracle, and that hears it."""
     if os.geteuid() != 0:  # jobs share a uid then, and the oracle says so
         return []
@@ -59,14 +46,14 @@ def overheard(sandbox: Sandbox, whispers: ModuleType) -> list[str]:
     return [each.id for each in whispers.CLOSED if heard(sandbox, each, alone=True)]
 
 
-def explode(bombs: ModuleType) -> tuple[list[str], int]:
+def explode() -> tuple[list[str], int]:
     """Every bomb: those that did not end as the table says, and the processes left in all."""
     outcomes = bombs.explode_all()
     wrong = [b.id for b in bombs.BOMBS if outcomes[b.id][0].how not in b.ends]
     return wrong, sum(len(alive) for _, _, alive in outcomes.values())
 
 
-def contained(world: ModuleType, bombs: ModuleType, engines: ModuleType) -> dict[str, Any]:
+def contained() -> dict[str, Any]:
     """The same attacks and bombs where a container action runs: dockerd if there is one."""
     if os.geteuid() != 0:
         return {"engine": "none: not root", "escaped": [], "survivors": 0}
@@ -77,7 +64,7 @@ def contained(world: ModuleType, bombs: ModuleType, engines: ModuleType) -> dict
     wrong = [name for name, found in told["bombs"].items() if found["how"] not in ends[name]]
     return {
         "engine": chosen.version,
-        "escaped": escaped(world, told["sandboxed"]) + wrong,
+        "escaped": escaped(told["sandboxed"]) + wrong,
         "survivors": sum(found["left"] for found in told["bombs"].values()),
         "missing": told["missing"],
     }
@@ -86,12 +73,10 @@ def contained(world: ModuleType, bombs: ModuleType, engines: ModuleType) -> dict
 def main(argv: list[str]) -> int:
     """Run all parts and print one JSON object as the last line."""
     started = time.monotonic()
-    names = ("world", "bombs", "channels", "engines", "whispers")
-    world, bombs, channels, engines, whispers = map(_load, names)
     result: dict[str, Any] = {}
     with Sandbox.start(slots=2) as sandbox:
-        wrong = escaped(world, world.run_inside(sandbox)) + on_the_way_back(channels)
-        wrong += overheard(sandbox, whispers)
+        wrong = escaped(world.run_inside(sandbox)) + on_the_way_back()
+        wrong += overheard(sandbox)
         with sandbox.slot() as slot:
             cost = _speed.layers(sandbox, slot, ROUNDS)
         cost.update(_speed.suites(sandbox, world.PYTHON, SUITE_ROUNDS))
@@ -99,8 +84,8 @@ def main(argv: list[str]) -> int:
         table = processes.list_processes()
         memory = max(table[pid].memory for pid in sandbox.supervisors())
         isolation = sandbox.isolation
-    unbounded, survivors = explode(bombs)
-    there = contained(world, bombs, engines)
+    unbounded, survivors = explode()
+    there = contained()
     allowed = [each for each in (*world.attacks.ATTACKS, *whispers.OPEN) if each.allowed]
     tables = (world.attacks.ATTACKS, bombs.BOMBS, channels.ATTACKS, whispers.CLOSED, whispers.OPEN)
     result = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
@@ -14,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _wall
-from benchmarks._cases import read_cases
-from benchmarks._repositories import commit_files
+from benchmarks._cases import options_of, read_cases
+from benchmarks._healing import suite_python
+from benchmarks._repositories import INI, commit_files
+from benchmarks._timed import compare_slow
 from benchmarks._verified import GATED, HISTORIES, HONEST, UNSTEADY, History, Honest, Unsteady
 from heal_bot import api, wiring
 from heal_bot.core import settings
@@ -38,6 +38,7 @@ from heal_bot.source import functions, patch_policy
 from heal_bot.verification import gates
 from heal_bot.verification.baseline import reproduce
 from heal_bot.verification.final_check import confirm
+from tests.llm_clients.scene import MemoryTree
 
 PARTS = ("forgeries", "honest", "flaky", "intent", "gates", "wall")
 
@@ -75,7 +76,7 @@ class Project:
 def project(python: Path, files: dict[str, str]) -> Iterator[Project]:
     """A repository with these files and the edges for it."""
     with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
-        given = {"pyproject.toml": _wall.CONFIGURATION, **files}
+        given = {"pyproject.toml": INI, **files}
         folder = commit_files(Path(place) / "repo", "change", given)
         chosen = settings.from_process(None, {"proposers": "rules"})
         with wiring.open_bench(
@@ -199,7 +200,7 @@ def _history(python: Path, case: History) -> str:
     with tempfile.TemporaryDirectory(prefix="heal-bot-bench-") as place:
         folder = Path(place) / "repo"
         tests = _suite(dict(enumerate(case.tests)))
-        old = {"pyproject.toml": _wall.CONFIGURATION, "m.py": case.old, "tests/test_m.py": tests}
+        old = {"pyproject.toml": INI, "m.py": case.old, "tests/test_m.py": tests}
         commit_files(folder, "change", old)
         also = {"tests/test_new.py": _suite({"new": case.also})} if case.also else {}
         commit_files(folder, "change", {"m.py": case.new, **also})
@@ -221,7 +222,7 @@ def gated(python: Path, few: bool) -> dict[str, Any]:
     for case in GATED:
         test = f"def test_it():\n    {case.test}\n"
         files = {"m.py": case.old, "tests/test_m.py": test}
-        tree: Any = _wall.Files(files)
+        tree: Any = MemoryTree(files)
         target = functions.find_target(functions.index_targets("m.py", case.old), "f")
         assert target is not None
         edit = Edit(target, case.new)
@@ -235,9 +236,9 @@ def gated(python: Path, few: bool) -> dict[str, Any]:
 
 def wall(python: Path, few: bool) -> dict[str, Any]:
     """The wall time of heal over that of the tests it cannot do without."""
-    ratios = {"2s": _wall.ratio(python, 2.0, 1 if few else 5)}
+    ratios = {"2s": compare_slow(python, 2.0, 1 if few else 5)}
     if not few:
-        ratios["30s"] = _wall.ratio(python, 30.0, 1)
+        ratios["30s"] = compare_slow(python, 30.0, 1)
     return {"wall_ratio": {k: v["ratio"] for k, v in ratios.items()}, "wall": ratios}
 
 
@@ -254,12 +255,7 @@ def _say(text: str) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the parts asked for and print one JSON object as the last line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks verification")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="the same as without it")
-    parser.add_argument("--few", action="store_true", help="a sample of each part")
-    parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
-    options = parser.parse_args(argv)
+    options = options_of("verification").parse_args(argv)
     asked = options.only or PARTS
     began = time.monotonic()
     runs = {
@@ -267,11 +263,11 @@ def main(argv: list[str]) -> int:
         "intent": intent, "gates": gated, "wall": wall,
     }  # fmt: skip
     result: dict[str, Any] = {}
-    with _wall.interpreter() as python:
-        for name in asked:
-            result |= runs[name](python, options.few)
-            if not options.json:
-                print(f"{name}: done after {time.monotonic() - began:.0f} s")
+    python = suite_python()
+    for name in asked:
+        result |= runs[name](python, options.few)
+        if not options.json:
+            print(f"{name}: done after {time.monotonic() - began:.0f} s")
     whole = set(asked) == set(PARTS) and not options.few
     result |= {"seconds": round(time.monotonic() - began, 1), "complete": whole}
     print(json.dumps(result))

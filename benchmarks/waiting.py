@@ -11,12 +11,10 @@ recorded outcomes with up to three causes and all that can be said beside them.
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import contextlib
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,7 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._tiny import heal_tiny, show_runs
+from benchmarks._cases import options_of
+from benchmarks._timed import heal_tiny, show_runs, spent
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.report.html import render_page
 from heal_bot.report.pull_request_body import pull_request
@@ -44,16 +43,10 @@ def least(programs: Sequence[Sequence[str]], turns: int, cwd: Path) -> list[floa
     best = [float("inf")] * len(programs)
     for _ in range(turns):
         for number, argv in enumerate(programs):
-            before = _spent()
+            before = spent()
             subprocess.run(argv, cwd=cwd, env=env, capture_output=True, check=False, timeout=60)
-            best[number] = min(best[number], 1000 * (_spent() - before))
+            best[number] = min(best[number], 1000 * (spent() - before))
     return best
-
-
-def _spent() -> float:
-    """Seconds of processor time of all our children that ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def commands(turns: int, folder: Path) -> dict[str, Any]:
@@ -117,10 +110,7 @@ def loaded() -> list[str]:
 
 def main(argv: list[str]) -> int:
     """Measure all of it; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks waiting", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument("--full", action="store_true", help="four times as many turns")
-    options = parser.parse_args(argv)
+    options = options_of("waiting", __doc__).parse_args(argv)
     turns = 60 if options.full else 15
     with contextlib.redirect_stdout(sys.stderr):
         compileall.compile_dir(_ROOT / "heal_bot", quiet=1)

@@ -68,7 +68,8 @@ class FolderTree:
         return tuple(sorted(str(p.relative_to(self.root)) for p in files))
 
     def read(self, path: str) -> bytes:
-        if path not in self.paths():
+        outside = path.startswith("/") or ".." in path.split("/")
+        if outside or not (self.root / path).is_file():
             raise KeyError(path)
         return (self.root / path).read_bytes()
 

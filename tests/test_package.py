@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks._tiny import write_project
+from benchmarks._timed import write_project
 from heal_bot.core import VERSION
 
 ROOT = Path(__file__).parents[1]

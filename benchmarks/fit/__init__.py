@@ -8,7 +8,6 @@ worked. It needs scikit-learn: `pip install -e '.[fit]'`.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import datetime
 import gzip
@@ -18,6 +17,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._cases import options_of
+from benchmarks.street.figures import interval
 from benchmarks.street.recipes import digest
 from heal_bot.core.statuses import LIKELY, SURE
 
@@ -38,13 +39,7 @@ Row = dict[str, Any]
 
 def main(argv: list[str]) -> int:
     """Fit and measure; the last line is one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks fit")
-    parser.add_argument("--json", action="store_true", help="print the last line alone")
-    parser.add_argument(
-        "--check", action="store_true", help="compare with what ships, write nothing"
-    )
-    parser.add_argument("--gather", type=Path, help="take the rows of this folder first")
-    asked = parser.parse_args(argv)
+    asked = options_of("fit").parse_args(argv)
     from benchmarks.fit import costs, probability
 
     if asked.gather:
@@ -182,12 +177,7 @@ def judge_ranking(pools: Sequence[Row]) -> Row:
 
 def wilson(right: int, count: int) -> list[float]:
     """The Wilson interval of a share, at 95 %."""
-    if not count:
-        return [0.0, 1.0]
-    p, z = right / count, _Z
-    middle = (p + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * math.sqrt(p * (1 - p) / count + z * z / (4 * count**2)) / (1 + z * z / count)
-    return [round(middle - half, 3), round(middle + half, 3)]
+    return interval(right, count, _Z)
 
 
 def measure_size() -> dict[str, int]:

@@ -7,27 +7,30 @@ mined fixes; it keeps numbers alone, one line per pool, below DIR/pools, and goe
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import json
 import random
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._libraries import LIBRARIES
+from benchmarks._repositories import commit_files
 from benchmarks.fit.features import measure_group, split_tokens
 from benchmarks.street import recipes
-from benchmarks.street.clones import GIT, Clone, CloneError, clones, find
+from benchmarks.street.clones import Clone, CloneError, clones, find, git_in, show
+from benchmarks.street.compared import changed_pairs, holds
+from benchmarks.street.digging import keep_rows, place, side_by_side
 from benchmarks.street.faults import KINDS, faulty, targets
 from benchmarks.street.history import is_source, is_test
-from benchmarks.street.recipes import Recipe
+from benchmarks.street.recipes import Recipe, Split
 from heal_bot import wiring
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.model import (
@@ -86,36 +89,25 @@ class Fault:
 
 
 def collect(
-    repository: str, data: Path, origin: str, seed: int, until: float, split: str = "tune"
+    repository: str, until: float, data: Path, origin: str, seed: int, split: Split = "tune"
 ) -> int:
     """The pools of a project, one line each; how many there are."""
     begun = f"{origin}{seed}" if seed else origin
     folder = data / ("pools" if split == "tune" else f"{split}-pools")
-    kept = folder / f"{begun}-{repository.replace('/', '+')}.jsonl"
-    if kept.exists() or time.time() > until:
-        return 0
-    rows: list[dict[str, Any]] = []
-    note = ""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        clone = find(data, repository)
-        found = planted(clone, data, seed) if origin == "planted" else mined(clone, data, split)
-        for row in found:
-            rows.append({"project": repository, **row})
-            kept.with_suffix(".part").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
-            if time.time() > until:
-                break
-    except (CloneError, HealBotError, OSError, subprocess.SubprocessError, ValueError) as error:
-        note = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    kept.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    kept.with_suffix(".part").unlink(missing_ok=True)
-    print(f"{origin} {repository}: {len(rows)} pools {note}", file=sys.stderr, flush=True)
-    return len(rows)
+    kept = place(folder, f"{begun}-{repository}", "jsonl")
+    return keep_rows(kept, repository, until, _found(repository, data, origin, seed, split))
+
+
+def _found(
+    repository: str, data: Path, origin: str, seed: int, split: Split
+) -> Iterator[dict[str, Any]]:
+    clone = find(data, repository)
+    yield from planted(clone, data, seed) if origin == "planted" else mined(clone, data, split)
 
 
 def planted(
     clone: Clone, data: Path, seed: int, most: int = 16, seconds: float = 400
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """The pools of seeded faults at the newest commit of a project."""
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pools-", dir=data) as name:
@@ -136,7 +128,7 @@ def planted(
                     return
 
 
-def mined(clone: Clone, data: Path, split: str = "tune") -> Iterator[dict]:
+def mined(clone: Clone, data: Path, split: Split = "tune") -> Iterator[dict[str, Any]]:
     """The pools of the mined fixes of a project: their parent's source with their own tests."""
     for recipe in recipes.load("fixes"):
         if recipe.repository != clone.repository or recipe.split != split:
@@ -175,47 +167,24 @@ def _edits_between(clone: Clone, recipe: Recipe, tree: Tree) -> tuple[Edit, ...]
     edits: list[Edit] = []
     for path in recipe.sources:
         before, after = tree.read(path).decode(), clone.read(recipe.fix, path)
-        old = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(path, before)}
-        new = {(t.qualname, t.nth, t.kind): t for t in functions.index_targets(path, after)}
-        changed = [key for key in old if key in new and old[key].source != new[key].source]
-        inner = [k for k in changed if not any(_holds(old[o], old[k]) for o in changed if o != k)]
-        edits += [Edit(old[key], new[key].source) for key in inner]
+        pairs = changed_pairs(path, before, after)
+        edits += [
+            Edit(old, new.source)
+            for old, new in pairs
+            if not any(holds(other, old) for other, _ in pairs if other != old)
+        ]
     return tuple(edits)
-
-
-def _holds(outer: Target, inner: Target) -> bool:
-    return outer.first_line <= inner.first_line and inner.last_line <= outer.last_line
 
 
 def export(clone: Clone, sha: str, folder: Path, fix: str = "", tests: Sequence[str] = ()) -> Path:
     """A repository with one commit: a project's files, some of them as the fix has them."""
-    folder.mkdir(parents=True)
-    git = ("git", "--git-dir", str(clone.path), "--work-tree", str(folder))
-    env = {**GIT, "GIT_INDEX_FILE": str(folder.parent / "index")}
-    _call([*git, "read-tree", sha], env)
-    _call([*git, "checkout-index", "--all", "--force"], env)
-    for path in tests:
-        text = subprocess.run(
-            [*git, "show", f"{fix}:{path}"], env=env, capture_output=True, timeout=60
-        )
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        if text.returncode:
-            (folder / path).unlink(missing_ok=True)
-        else:
-            (folder / path).write_bytes(text.stdout)
-    tag = subprocess.run(
-        [*git[:3], "describe", "--tags", "--abbrev=0", sha], env=GIT, capture_output=True, text=True
-    ).stdout.strip()
-    own = ("git", "-C", str(folder), "-c", "user.name=bench", "-c", "user.email=bench@localhost")
-    for step in (["init", "-q", "-b", "main"], ["add", "-Af"], ["commit", "-qm", "Release"]):
-        _call([*own, *step], GIT)
-    if tag:
-        _call([*own, "tag", tag], GIT)
+    clone.check_out(folder)
+    show(folder, sha, fix, tests)
+    shutil.rmtree(folder / ".git")
+    commit_files(folder, "Release")
+    with contextlib.suppress(CloneError):
+        git_in(folder, "tag", clone.git("describe", "--tags", "--abbrev=0", sha).strip())
     return folder
-
-
-def _call(argv: Sequence[str], env: dict[str, str]) -> None:
-    subprocess.run(argv, env=env, check=True, capture_output=True, timeout=300)
 
 
 def _settings() -> Settings:
@@ -245,17 +214,11 @@ def _plant(made: RunContext, clean: SuiteRun, rng: random.Random) -> Iterator[Fa
         red = tuple(sorted(result.test for result in seen.red if result.phase == "call"))
         if not seen.finished or not 1 <= len(red) <= 40 or len(red) < len(seen.red):
             continue
-        now = _find(tree, target)
+        now = functions.find_same(target, functions.index_targets(target.path, "".join(lines)))
         if now is None:
             continue
         name = f"{target.path}::{target.qualname} {kind} {number}"
         yield Fault(name, "planted", tree, (Edit(now, target.source),), red, near, seen)
-
-
-def _find(tree: Tree, wanted: Target) -> Target | None:
-    found = functions.index_targets(wanted.path, tree.read(wanted.path).decode())
-    key = (wanted.qualname, wanted.nth, wanted.kind)
-    return next((t for t in found if (t.qualname, t.nth, t.kind) == key), None)
 
 
 def _executed(tree: Tree, clean: SuiteRun) -> list[Target]:
@@ -456,29 +419,16 @@ def _is_same(ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
 
 def main(argv: list[str]) -> int:
     """Collect the pools of all projects that may take part."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fit.pools")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--origin", choices=("planted", "fix"), default="planted")
-    parser.add_argument("--only", default="", help="projects whose name has this in it")
-    parser.add_argument("--split", choices=("tune", "held"), default="tune")
-    parser.add_argument("--seed", type=int, default=0, help="plant other faults than before")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--jobs", type=int, default=2)
-    asked = parser.parse_args(argv)
-    data, until = asked.data.resolve(), time.time() + 60 * asked.minutes
+    asked = options_of("fit.pools").parse_args(argv)
+    data = asked.data.resolve()
     names = [c.repository for c in clones(data) if asked.only in c.repository]
     names = [n for n in names if recipes.split(n) == asked.split and not is_benchmarked(n)]
     if asked.origin == "fix":
         with_fix = {r.repository for r in recipes.load("fixes")}
         names = [name for name in names if name in with_fix]
     names.sort(key=lambda name: _weigh_tests(find(data, name)))
-    with ProcessPoolExecutor(asked.jobs, max_tasks_per_child=1) as pool:
-        jobs = [
-            pool.submit(collect, name, data, asked.origin, asked.seed, until, asked.split)
-            for name in names
-        ]
-        total = sum(job.result() for job in jobs)
-    print(json.dumps({"pools": total, "projects": len(names)}))
+    work = partial(collect, data=data, origin=asked.origin, seed=asked.seed, split=asked.split)
+    print(json.dumps({"pools": sum(side_by_side(work, names, asked)), "projects": len(names)}))
     return 0
 
 

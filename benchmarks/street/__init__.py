@@ -7,7 +7,6 @@ each part in an order by hash, so that a few of them are a fair sample.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import subprocess
@@ -18,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks.street import acted, case, figures, real, recipes, situation
 from benchmarks.street.figures import Row
 from benchmarks.street.recipes import PARTS, Part
@@ -32,33 +32,17 @@ Case = tuple[str, Callable[[], Row]]
 
 def main(argv: list[str]) -> int:
     """Run the cases that have no row yet until time is up, then print the figures of all rows."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks street")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--json", action="store_true", help="print the last line only")
-    parser.add_argument("--full", action="store_true", help="all cases, whatever their time")
-    parser.add_argument("--part", choices=PARTS, action="append", help="these parts only")
-    parser.add_argument("--only", default="", help="the cases whose id has this in it")
-    parser.add_argument("--limit", type=int, help=f"so many cases a part ({_LIMIT})")
-    parser.add_argument("--engine", default=sys.executable, help="the Python with heal-bot in it")
-    parser.add_argument("--minutes", default="", help="a limit of time in the place of the default")
-    parser.add_argument(
-        "--model",
-        default="",
-        metavar="URL",
-        help="a model to ask as well, behind an OpenAI-compatible endpoint",
-    )
-    parser.add_argument("--against", default="", metavar="COMMIT", help="compare case by case")
-    parser.add_argument("--write", action="store_true", help="write all rows into the repository")
-    asked = parser.parse_args(argv)
+    asked = options_of("street").parse_args(argv)
     data, inputs = asked.data.resolve(), {}
-    version = _version(asked.engine)
+    python = asked.engine or sys.executable
+    version = _version(python)
     if asked.minutes:
         inputs["max-minutes"] = asked.minutes
         version += f"-{asked.minutes}-minutes"
     if asked.model:
         inputs |= {"openai-base-url": asked.model, "model": "live"}
         version += "-model"
-    engine = Engine(asked.engine, version, inputs)
+    engine = Engine(python, version, inputs)
     results = Results(data / "results", version)
     parts = tuple(asked.part or PARTS)
     limit = asked.limit or (None if asked.full or asked.only else _LIMIT)

@@ -68,7 +68,7 @@ def run_real(recipe: Real, data: Path, engine: Engine) -> Row:
             workspace, venv = stage.runner.workspace, folder / "venv"
             real.make(recipe, workspace, venv, data)
             plain.report(workspace, venv, data, workspace / "junit.xml", job=real.job(recipe, venv))
-            failing = plain.failing(workspace / "junit.xml")
+            failing = plain.failures(workspace / "junit.xml")
             ended = stage.act(engine)
             kind, patched = offered(ended, workspace)
             judgement = _as_fixed(recipe, workspace, venv, data, patched) if kind else ""
@@ -93,7 +93,7 @@ def run_behind(recipe: Recipe, data: Path, engine: Engine) -> Row:
         with staged(recipe, data, folder) as stage:
             workspace = stage.runner.workspace
             record(stage, recipe, folder / "venv", data)
-            failing = plain.failing(workspace / "junit.xml")
+            failing = plain.failures(workspace / "junit.xml")
             ended = stage.act(engine)
             kind, _ = offered(ended, workspace)
             back = takes_back(ended)

@@ -7,26 +7,27 @@ are put back before that is judged.
 
 from __future__ import annotations
 
-import difflib
 import filecmp
 import json
 import shutil
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
 from benchmarks.street import case, plain
 from benchmarks.street.figures import Row
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.staged import Stage, record, staged
 from heal_bot.core import process
+from heal_bot.source import edit
 
 NAME = "mini-swe-agent-2.4.6"
 STEPS = 30
@@ -41,15 +42,7 @@ _ASIDE = {".git", ".heal-bot", ".pytest_cache", "__pycache__"}
 # How a run ends that is the agent's own doing; else the endpoint failed it.
 _ENDS = {"Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError",
          "ContextWindowExceededError"}  # fmt: skip
-_TASK = """\
-{count} of the tests of this project fail. Find the fault in its source and repair it.
-
-The working directory is the checkout of the failing run. `python -m pytest` runs the tests; the \
-project and what its tests need are installed. The report of the failing run is junit.xml. Change \
-the project's source and no tests: the tests are right. Other tests have to pass as before.
-
-The failing tests and their messages:
-{tests}"""
+_TASK: str = read_cases("texts")["agent_task"]
 
 
 class EndpointError(Exception):
@@ -115,7 +108,7 @@ def run(recipe: Recipe, data: Path, agent: Agent, engine: str) -> Row:
         with staged(recipe, data, folder) as stage:
             workspace, venv = stage.runner.workspace, folder / "venv"
             record(stage, recipe, venv, data)
-            failed = failures(workspace / "junit.xml")
+            failed = plain.failures(workspace / "junit.xml")
             seen = {"red": len(failed), "drifted": len(failed) != len(recipe.red)}
             if seen["drifted"]:
                 return blank.model_copy(update={**seen, "status": "none"})
@@ -129,7 +122,7 @@ def run(recipe: Recipe, data: Path, agent: Agent, engine: str) -> Row:
 
 def repair(
     recipe: Recipe, stage: Stage, venv: Path, data: Path, agent: Agent,
-    failed: Sequence[tuple[str, str]],
+    failed: Mapping[tuple[str, str], str],
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of a row that tell what the agent did."""
     workspace, trajectory = stage.runner.workspace, venv.parent / "trajectory.json"
@@ -150,7 +143,8 @@ def repair(
         fields["offered"] = "healed" if status == "Submitted" else "suggested"
     if recipe.split == "tune":
         old = case.texts(stage, change.sources)
-        fields["said"] = "\n".join([why, *_diff(old, change.sources)[:60]])
+        diffs = "".join(edit.diff(path, old[path], new) for path, new in change.sources.items())
+        fields["said"] = "\n".join([why, *diffs.splitlines()[:60]])
     return {
         **fields, "status": status, "seconds": seconds, "calls": told.calls,
         "input_tokens": told.input_tokens, "tests_changed": change.tests_changed,
@@ -158,25 +152,15 @@ def repair(
     }  # fmt: skip
 
 
-def task(failed: Sequence[tuple[str, str]]) -> str:
+def task(failed: Mapping[tuple[str, str], str]) -> str:
     """What the agent is told: the failing tests with their messages, and what to do."""
-    tests = [f"- {name}\n  {' '.join(said.split())[:_MESSAGE]}" for name, said in failed[:_TESTS]]
+    tests = [
+        f"- {group}::{name}\n  {' '.join(said.split())[:_MESSAGE]}"
+        for (group, name), said in islice(failed.items(), _TESTS)
+    ]
     if len(failed) > _TESTS:
         tests.append(f"- and {len(failed) - _TESTS} more, see junit.xml")
     return _TASK.format(count=len(failed), tests="\n".join(tests))
-
-
-def failures(report: Path) -> list[tuple[str, str]]:
-    """The failing tests of a report, as it names them, and their messages."""
-    if not report.exists():
-        return []
-    found: dict[str, str] = {}
-    for test in ElementTree.parse(report).iter("testcase"):
-        bad = next((one for kind in ("failure", "error") for one in test.iter(kind)), None)
-        if bad is not None:
-            name = f"{test.get('classname', '')}::{test.get('name', '')}"
-            found.setdefault(name, bad.get("message") or "")
-    return list(found.items())
 
 
 def read(trajectory: Path) -> Told:
@@ -247,13 +231,3 @@ def _environ(venv: Path, data: Path) -> dict[str, str]:
         "MSWEA_GLOBAL_CONFIG_DIR": str(venv.parent / "settings"),
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }  # fmt: skip
-
-
-def _diff(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    return [
-        line
-        for path, text in new.items()
-        for line in difflib.unified_diff(
-            old[path].splitlines(), text.splitlines(), path, path, lineterm=""
-        )
-    ]

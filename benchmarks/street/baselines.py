@@ -6,17 +6,17 @@ executed, and the files of the commit. They lie in `--data`, for they hold other
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks._cases import options_of
 from benchmarks.street import case, recipes
 from benchmarks.street.clones import CloneError
 from benchmarks.street.plain import PlainError
@@ -30,15 +30,12 @@ from heal_bot.core.model import Baseline, Outcome
 from heal_bot.ports import Tree
 
 _FAILED = (CloneError, ConflictError, HealBotError, OSError, PlainError, subprocess.SubprocessError)
-_COMMITS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A baseline and the tree that it is of; `guilty` are the functions that the right change
     touches, as path and outermost function.
-
-    `touched` lists the files that each of the newest commits changed, the newest first.
     """
 
     id: str
@@ -48,16 +45,11 @@ class Kept:
     baseline: Baseline
     files: Mapping[str, bytes]
     changed: Mapping[str, frozenset[int]]
-    touched: Sequence[Sequence[str]]
 
 
 def main(argv: list[str]) -> int:
     """Keep the baselines of the cases that have none yet, in an order by hash."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.baselines")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--part", choices=("fixes", "regressions"), default="fixes")
-    parser.add_argument("--limit", type=int)
-    asked = parser.parse_args(argv)
+    asked = options_of("street.baselines").parse_args(argv)
     data = asked.data.resolve()
     chosen = sorted(recipes.load(asked.part), key=lambda recipe: recipes.digest(recipe.id))
     for recipe in chosen[: asked.limit]:
@@ -97,13 +89,9 @@ def _kept(recipe: Recipe, data: Path) -> Kept:
         with staged(recipe, data, folder) as stage:
             record(stage, recipe, folder / "venv", data)
             baseline, files, changed = _begun(stage, folder)
-            git = stage.github.world.git
-            log = git.git("log", f"-{_COMMITS}", "--name-only", "--format=%x00", stage.runner.sha)
-            touched = [part.split("\n") for part in log.decode(errors="replace").split("\0")[1:]]
             return Kept(
                 recipe.id, recipe.part, recipe.split,
                 frozenset(case.guilty(recipe, stage, data)), baseline, files, changed,
-                [[path for path in paths if path] for paths in touched],
             )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def kept(blank: Row, data: Path, play: Callable[[Path], Row]) -> Row:
 def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engine) -> Row:
     venv, workspace = folder / "venv", stage.runner.workspace
     record(stage, recipe, venv, data)
-    red = plain.failing(workspace / "junit.xml")
+    red = plain.failures(workspace / "junit.xml")
     ended = stage.act(engine)
     right_places = guilty(recipe, stage, data)
     kind, patched = offered(ended, workspace)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from benchmarks.street.recipes import EXCLUDED
@@ -54,6 +55,40 @@ class Clone:
         """A work tree of its own, at no commit yet."""
         argv = ["git", "clone", "--quiet", "--shared", "--no-checkout", str(self.path), str(folder)]
         subprocess.run(argv, env=GIT, check=True, capture_output=True, timeout=300)
+
+
+@dataclass(frozen=True)
+class CommitTree:
+    """A commit of a clone, as stages read a tree; no history takes part."""
+
+    clone: Clone
+    sha: str
+    _known: dict[str, bytes] = field(default_factory=dict)
+
+    @cached_property
+    def _listed(self) -> tuple[str, ...]:
+        return tuple(self.clone.git("ls-tree", "-r", "--name-only", self.sha).splitlines())
+
+    def paths(self) -> tuple[str, ...]:
+        """All files."""
+        return self._listed
+
+    def read(self, path: str) -> bytes:
+        """One file; KeyError where the commit has none of that name."""
+        if path not in self._listed:
+            raise KeyError(path)
+        if path not in self._known:
+            text = self.clone.read(self.sha, path)
+            self._known[path] = text.encode("utf-8", "surrogateescape")
+        return self._known[path]
+
+    def changed_lines(self) -> dict[str, frozenset[int]]:
+        """None: no history takes part."""
+        return {}
+
+    def former(self, path: str) -> bytes | None:
+        """None likewise."""
+        return None
 
 
 def git_in(folder: Path, *args: str) -> str:

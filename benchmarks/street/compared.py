@@ -6,13 +6,15 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from benchmarks.street import plain
 from benchmarks.street.plain import PlainError
+from heal_bot.core.model import Target
+from heal_bot.source import functions
 
 Judgement = Literal["right", "wrong", "unknown"]
 # So many answers have to be alike before a change counts as right.
@@ -148,6 +150,20 @@ def functions_changed(before: str, after: str) -> set[str]:
     """The qualified names of the functions that differ between two versions of a file."""
     old, new = dict(_functions(before)), dict(_functions(after))
     return {name for name in old | new if old.get(name) != new.get(name)}
+
+
+def changed_pairs(
+    path: str, before: str, after: str, read: Callable[[str], str] = str
+) -> list[tuple[Target, Target]]:
+    """The functions of a file that read differently after a change: as they were, and as now."""
+    new = functions.index_targets(path, after)
+    pairs = ((old, functions.find_same(old, new)) for old in functions.index_targets(path, before))
+    return [(old, now) for old, now in pairs if now and read(old.source) != read(now.source)]
+
+
+def holds(outer: Target, inner: Target) -> bool:
+    """Whether a function holds another one, or is it."""
+    return outer.first_line <= inner.first_line and inner.last_line <= outer.last_line
 
 
 def _functions(text: str) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import ast
 import random
 from collections.abc import Iterator
 
+from benchmarks._cases import read_cases
 from benchmarks._mutants import Change, Edit, Mutant, Placed, Text, variants
 from benchmarks.street.recipes import Planted
 from heal_bot.core.model import Target
@@ -13,18 +14,11 @@ from heal_bot.repair.templates.arithmetic import SIGN
 from heal_bot.source import functions
 
 _ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript
-_COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
-    ast.Lt: ("< <=", "< >"), ast.LtE: ("<= <", "<= =="), ast.Gt: ("> >=", "> <"),
-    ast.GtE: (">= >", ">= =="), ast.Eq: ("== !=",), ast.NotEq: ("!= ==",),
-    ast.Is: ("is is_not",), ast.IsNot: ("is_not is",), ast.In: ("in ==", "in not_in"),
-    ast.NotIn: ("not_in in",),
-}  # fmt: skip
-
-
-_SIGNS: dict[type[ast.operator], tuple[str, ...]] = {
-    ast.Add: ("-",), ast.Sub: ("+",), ast.Mult: ("/", "+"), ast.Div: ("*", "//"),
-    ast.FloorDiv: ("/", "%"), ast.Mod: ("//",), ast.BitAnd: ("|",), ast.BitOr: ("&",),
-}  # fmt: skip
+_TABLE = read_cases("faults")
+_COMPARED, _SIGNS = (
+    {getattr(ast, name): pairs for name, pairs in _TABLE[part].items()}
+    for part in ("compared", "signs")
+)
 
 
 class ConflictError(Exception):

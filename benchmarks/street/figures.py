@@ -92,11 +92,11 @@ class Row(BaseModel):
         return not self.unstaged and not self.drifted
 
 
-def interval(count: int, of: int) -> list[float]:
+def interval(count: int, of: int, z: float = 1.959964) -> list[float]:
     """Wilson's score interval of 95 per cent for a share (Wilson 1927)."""
     if not of:
         return [0.0, 1.0]
-    z, share = 1.959964, count / of
+    share = count / of
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
     return [round(max(0.0, middle - half), 3), round(min(1.0, middle + half), 3)]

@@ -57,52 +57,28 @@ def is_source(path: str) -> bool:
 
 def repairs(clone: Clone) -> Iterator[Change]:
     """What may repair a bug, newest first: its message says so, its source change is small."""
-    for sha, parent, message, paths in _log(clone):
-        sources = tuple(path for path in paths if is_source(path))
-        tests = tuple(path for path in paths if is_test(path))
-        rest = [p for p in paths if p not in sources and p not in tests and not _ASIDE.search(p)]
-        if rest or not 1 <= len(sources) <= 3 or not any(t.endswith(".py") for t in tests):
-            continue
-        if _REPAIR.search(message) and _is_small(clone, parent, sha, sources):
-            yield Change(sha, parent, sources, tests)
+    for message, change, alone in changes(clone):
+        tested = any(test.endswith(".py") for test in change.tests)
+        if alone and tested and _REPAIR.search(message) and _is_small(clone, change):
+            yield change
 
 
 def adapted(clone: Clone) -> Iterator[Change]:
     """What may change behaviour on purpose, newest first: source, and lines of tests that were."""
-    for sha, parent, _, paths in _log(clone):
-        sources = tuple(path for path in paths if is_source(path))
-        tests = tuple(path for path in paths if is_test(path))
-        rest = [p for p in paths if p not in sources and p not in tests and not _ASIDE.search(p)]
-        if sources and tests and not rest and _removes(clone, parent, sha, tests):
-            yield Change(sha, parent, sources, tests)
+    for _, change, alone in changes(clone):
+        if change.sources and change.tests and alone and _removes(clone, change):
+            yield change
 
 
 def mends(clone: Clone) -> Iterator[Change]:
     """What may mend a suite that was red, newest first: it changes little source and no test."""
-    for sha, parent, message, paths in _log(clone):
-        sources = tuple(path for path in paths if is_source(path))
-        if not 1 <= len(sources) <= 3 or any(is_test(path) for path in paths):
-            continue
-        if _MENDS.search(message) and _is_small(clone, parent, sha, sources):
-            yield Change(sha, parent, sources, ())
+    for message, change, _ in changes(clone):
+        if not change.tests and _MENDS.search(message) and _is_small(clone, change):
+            yield change
 
 
-def source_changes(clone: Clone) -> Iterator[Change]:
-    """Commits that change source in existing functions and no test, newest first."""
-    for sha, parent, _, paths in _log(clone):
-        sources = tuple(path for path in paths if is_source(path))
-        if sources and not any(is_test(path) for path in paths):
-            yield Change(sha, parent, sources, ())
-
-
-def line(clone: Clone, count: int) -> tuple[str, ...]:
-    """The newest commits of the main branch, newest first, along first parents."""
-    found = clone.git("rev-list", "--first-parent", f"--max-count={count}", "HEAD")
-    return tuple(found.split())
-
-
-def _log(clone: Clone) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Each commit with one parent: ids, message, paths."""
+def changes(clone: Clone) -> Iterator[tuple[str, Change, bool]]:
+    """Each commit with one parent, newest first: message, change, if all is source or aside."""
     form = "--format=%x01%H%x00%P%x00%B%x00"
     text = clone.git(
         "log", "--no-merges", "--no-renames", f"--max-count={_COMMITS}", form, "--name-only", "HEAD"
@@ -110,22 +86,28 @@ def _log(clone: Clone) -> Iterator[tuple[str, str, str, list[str]]]:
     for entry in text.split("\x01")[1:]:
         sha, parents, message, rest = (entry.split("\0", 3) + [""] * 3)[:4]
         if len(parents.split()) == 1:
-            yield sha, parents, message, [p for p in rest.splitlines() if p]
+            paths = [path for path in rest.splitlines() if path]
+            sources = tuple(path for path in paths if is_source(path))
+            tests = tuple(path for path in paths if is_test(path))
+            known = {*sources, *tests}
+            alone = all(path in known or _ASIDE.search(path) for path in paths)
+            yield message, Change(sha, parents, sources, tests), alone
 
 
-def _removes(clone: Clone, parent: str, sha: str, tests: tuple[str, ...]) -> bool:
+def _removes(clone: Clone, change: Change) -> bool:
     """Whether lines of a test that was there go."""
-    text = clone.git(
-        "diff", "--numstat", "--no-renames", "--no-ext-diff", parent, sha, "--", *tests
-    )
+    asked = ("diff", "--numstat", "--no-renames", "--no-ext-diff", change.parent, change.sha)
+    text = clone.git(*asked, "--", *change.tests)
     rows = (row.split("\t", 2) for row in text.splitlines())
     return any(gone not in {"0", "-"} and path.endswith(".py") for _, gone, path in rows)
 
 
-def _is_small(clone: Clone, parent: str, sha: str, sources: tuple[str, ...]) -> bool:
-    """Whether few lines change, all of them in functions that were there, or imports."""
-    changed = 0
-    for path in sources:
+def _is_small(clone: Clone, change: Change) -> bool:
+    """Whether few lines of few files change, all of them in functions that were, or imports."""
+    if len(change.sources) > 3:
+        return False
+    parent, sha, changed = change.parent, change.sha, 0
+    for path in change.sources:
         before, after = clone.read(parent, path), clone.read(sha, path)
         if not before or not after:
             return False

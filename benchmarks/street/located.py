@@ -5,13 +5,12 @@ A look at a change of the ranking in seconds; what is published comes from whole
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks.street.baselines import Kept, load
 from benchmarks.street.figures import share_of
 from heal_bot.core.events import Run
@@ -53,10 +52,7 @@ def rank(kept: Kept) -> int:
 
 def main(argv: list[str]) -> int:
     """Print one JSON object with the shares of each half."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.located")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--part", choices=("fixes", "regressions"), default="fixes")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.located").parse_args(argv)
     ranks: dict[str, list[int]] = {"held": [], "tune": []}
     for kept in load(asked.data.resolve(), asked.part):
         if kept.baseline.confirmed:

@@ -7,7 +7,6 @@ is to repair: a case is dropped only for what its plain runs say.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
@@ -15,20 +14,19 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from subprocess import SubprocessError
 from typing import Any
 
-from benchmarks.street import behind, broken, earlier, recipes
-from benchmarks.street.clones import Clone, CloneError, clones, find
+from benchmarks._cases import options_of
+from benchmarks.street import recipes, veins
+from benchmarks.street.clones import Clone, clones, find
+from benchmarks.street.digging import dig, side_by_side, summed
 from benchmarks.street.history import Change, adapted, mends, repairs
 from benchmarks.street.plain import PlainError, Ran
 from benchmarks.street.recipes import Recipe, Set
 from benchmarks.street.workbench import Bench, DroppedError, green, steady
-
-RUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +41,13 @@ class Vein:
     seconds: float = 240
 
 
-def mined(vein: str, repository: str, data: Path, until: float) -> dict[str, Any]:
+def mined(repository: str, until: float, vein: str, data: Path) -> dict[str, Any]:
     """What the history of a project gives: recipes, and why other commits were dropped."""
-    kept = data / "mined" / vein / f"{repository.replace('/', '+')}.json"
-    if kept.exists():
-        return dict(json.loads(kept.read_text()))
-    found: list[Recipe] = []
-    dropped: Counter[str] = Counter()
-    try:
-        if time.time() < until:
-            _work_through(VEINS[vein], find(data, repository), data, until, found, dropped)
-    except (CloneError, PlainError, OSError, SubprocessError, ValueError, SyntaxError) as error:
-        dropped[f"project: {_reason(error)}"] += 1
-    result = {
-        "repository": repository,
-        "recipes": [r.model_dump(exclude_defaults=True) for r in found],
-        "dropped": dict(dropped),
-        "complete": time.time() < until,
-    }
-    if result["complete"]:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(result))
-    print(f"{repository}: {len(found)}, dropped {dict(dropped)}", file=sys.stderr, flush=True)
-    return result
 
+    def work(found: list[Recipe], dropped: Counter[str]) -> None:
+        _work_through(VEINS[vein], find(data, repository), data, until, found, dropped)
 
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
+    return dig(data / "mined" / vein, repository, until, work)
 
 
 def _work_through(
@@ -106,8 +84,8 @@ def repaired(bench: Bench, change: Change) -> Recipe:
         raise DroppedError("its tests pass without it")
     if bench.run(change.sha, change.sha, (), ()).red:
         raise DroppedError("red when repaired")
-    whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(RUNS)]
-    if any(bench.run(change.sha, change.sha, (), ()).red for _ in range(RUNS - 1)):
+    whole = [bench.run(change.parent, change.sha, change.tests, ()) for _ in range(veins.RUNS)]
+    if any(bench.run(change.sha, change.sha, (), ()).red for _ in range(veins.RUNS - 1)):
         raise DroppedError("its runs differ")
     ran = steady(whole)
     if not ran.red:
@@ -133,9 +111,9 @@ def _first(bench: Bench, change: Change, only: tuple[str, ...]) -> Ran:
 
 VEINS = {
     "fixes": Vein("fixes", repairs, repaired, 4, 14),
-    "intended": Vein("intended", adapted, behind.left_behind, 3, 12, 120),
-    "earlier": Vein("regressions", earlier.repaired, earlier.regression, 2, 6, 120),
-    "broken": Vein("regressions", mends, broken.regression, 2, 8, 120),
+    "intended": Vein("intended", adapted, veins.left_behind, 3, 12, 120),
+    "earlier": Vein("regressions", veins.mended, veins.brought, 2, 6, 120),
+    "broken": Vein("regressions", mends, veins.broke, 2, 8, 120),
 }
 
 
@@ -147,34 +125,17 @@ def _order(repository: str) -> tuple[float, str]:
 
 def main(argv: list[str]) -> int:
     """Mine all clones of the folder, and write the recipes where asked."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.mine")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--vein", choices=VEINS, default="fixes", help="what to look for")
-    parser.add_argument("--only", default="", help="projects whose name has this in it")
-    parser.add_argument("--minutes", type=float, default=60, help="when to stop")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="add them to the repository")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.mine").parse_args(argv)
     data = asked.data.resolve()
     chosen = [c.repository for c in clones(data) if asked.only in c.repository]
-    names = sorted(chosen, key=_order)
-    until = time.time() + 60 * asked.minutes
-    given = ([asked.vein] * len(names), names, [data] * len(names), [until] * len(names))
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        results = list(pool.map(mined, *given))
-    dropped: Counter[str] = Counter()
-    for result in results:
-        dropped.update(result["dropped"])
-    found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
+    work = partial(mined, vein=asked.vein, data=data)
+    results = side_by_side(work, sorted(chosen, key=_order), asked)
+    found, told = summed(asked.vein, results)
     if asked.write:
         ids = {recipe.id for recipe in found}
         others = [r for r in recipes.load(VEINS[asked.vein].set) if r.id not in ids]
         recipes.save(VEINS[asked.vein].set, [*others, *found])
-    print(json.dumps({
-        asked.vein: len(found), "projects": len({r.repository for r in found}),
-        "tune": sum(r.split == "tune" for r in found), "dropped": dict(dropped.most_common()),
-        "complete": all(result["complete"] for result in results),
-    }))  # fmt: skip
+    print(json.dumps({**told, "complete": all(result["complete"] for result in results)}))
     return 0
 
 

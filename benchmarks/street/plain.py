@@ -14,24 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks._cases import read_cases
+
 UV = str(Path(sys.executable).with_name("uv"))
 _WANTED = re.compile(r"^(?:unit[-_]?)?(?:tests?|testing|pytest|dev|develop|development)$")
-_FILES = ("requirements*test*.txt", "requirements*dev*.txt", "test*requirements*.txt",
-          "dev*requirements*.txt", "requirements/*test*.txt", "requirements/dev*.txt",
-          "tests/requirements*.txt", "tests/*requirements*.txt", "requirements.txt")  # fmt: skip
+_TABLE = read_cases("plain")
 _NO_MODULE = re.compile(r"No module named '(\w+)")
 _UNKNOWN = re.compile(r"unrecognized arguments: (.+)|Unknown config option: (\w+)")
-_MODULES = {"yaml": "pyyaml", "dateutil": "python-dateutil", "cov": "pytest-cov", "attr": "attrs",
-            "pytest_mock": "pytest-mock", "docutils": "docutils", "git": "gitpython",
-            "OpenSSL": "pyopenssl", "PIL": "pillow", "bs4": "beautifulsoup4", "dns": "dnspython",
-            "pkg_resources": "setuptools<81", "distutils": "setuptools<81"}  # fmt: skip
-_OPTIONS = {"--cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist",
-            "--timeout": "pytest-timeout", "--benchmark": "pytest-benchmark",
-            "--asyncio": "pytest-asyncio", "asyncio_mode": "pytest-asyncio",
-            "--mypy": "pytest-mypy", "--randomly": "pytest-randomly", "--ruff": "pytest-ruff",
-            "timeout": "pytest-timeout", "--reruns": "pytest-rerunfailures",
-            "--block-network": "pytest-recording", "--disable-socket": "pytest-socket",
-            "--doctest-plus": "pytest-doctestplus", "--xdoctest": "xdoctest"}  # fmt: skip
 
 
 class PlainError(Exception):
@@ -104,9 +93,9 @@ def complete(checkout: Path, folder: Path, data: Path) -> None:
     for _ in range(5):
         done = _pytest(checkout, folder, data, ("--collect-only", "-q"), 120)
         text = done.stdout + done.stderr
-        modules = {_MODULES.get(n, n.replace("_", "-")) for n in _NO_MODULE.findall(text)}
+        modules = {_TABLE["modules"].get(n, n.replace("_", "-")) for n in _NO_MODULE.findall(text)}
         options = [a or b for a, b in _UNKNOWN.findall(text)]
-        plugins = {p for o in options for key, p in _OPTIONS.items() if key in o}
+        plugins = {p for o in options for key, p in _TABLE["options"].items() if key in o}
         if not modules | plugins or not _install(
             folder, data, checkout, *sorted(modules | plugins)
         ):
@@ -183,15 +172,15 @@ def _read(report: Path, code: int) -> Ran:
     return Ran(frozenset(red), passed, seconds, code=code)
 
 
-def failing(path: Path) -> frozenset[tuple[str, str]]:
-    """Class and name of each failing test of any report; nothing where there is none."""
-    if not path.exists():
-        return frozenset()
-    return frozenset(
-        (case.get("classname", ""), case.get("name", ""))
-        for case in ElementTree.parse(path).iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
-    )
+def failures(path: Path) -> dict[tuple[str, str], str]:
+    """The messages of the failing tests of any report, by class and name; none without a report."""
+    found: dict[tuple[str, str], str] = {}
+    for case in ElementTree.parse(path).iter("testcase") if path.exists() else ():
+        bad = next((one for kind in ("failure", "error") for one in case.iter(kind)), None)
+        if bad is not None:
+            name = case.get("classname", ""), case.get("name", "")
+            found.setdefault(name, bad.get("message") or "")
+    return found
 
 
 def _id(case: ElementTree.Element) -> str:
@@ -209,7 +198,7 @@ def _wanted(checkout: Path) -> Iterator[tuple[str, ...]]:
     extras = [n for n in _extras(project, checkout) if _WANTED.match(n)]
     groups = [n for n in project.get("dependency-groups", {}) if _WANTED.match(n)]
     named = [part for name in groups for part in ("--group", name)]
-    files = sorted({str(p) for glob in _FILES for p in checkout.glob(glob)})
+    files = sorted({str(p) for glob in _TABLE["lists"] for p in checkout.glob(glob)})
     listed = [part for path in files for part in ("-r", path)]
     itself = ("-e", f".[{','.join(extras)}]" if extras else ".")
     tool = tuple(_tool(project))

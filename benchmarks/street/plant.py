@@ -6,7 +6,6 @@ What is found or dropped is kept per project below DIR, and a later call goes on
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
@@ -16,15 +15,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from subprocess import SubprocessError
 from typing import Any
 
+from benchmarks._cases import options_of
 from benchmarks._mutants import Mutant
 from benchmarks.street import plain, planted, recipes
-from benchmarks.street.clones import Clone, CloneError, clones, find, show
+from benchmarks.street.clones import Clone, clones, find, show
+from benchmarks.street.digging import dig, place, side_by_side, summed
 from benchmarks.street.faults import KINDS, ConflictError, mutant, targets
 from benchmarks.street.history import is_source, is_test
 from benchmarks.street.plain import PlainError
@@ -63,31 +63,13 @@ class Field:
         return plain.run(self.bench.tree, self.bench.venv, self.bench.data, limit=limit)
 
 
-def sown(repository: str, data: Path, until: float) -> dict[str, Any]:
+def sown(repository: str, until: float, data: Path) -> dict[str, Any]:
     """The planted faults of a project, and why others were dropped."""
-    kept = data / "planted" / f"{repository.replace('/', '+')}.json"
-    if kept.exists():
-        return dict(json.loads(kept.read_text()))
-    found: list[Recipe] = []
-    dropped: Counter[str] = Counter()
-    try:
-        if time.time() < until:
-            _work_through(find(data, repository), data, found, dropped)
-    except (
-        CloneError, PlainError, OSError, SubprocessError, GitRefused, ValueError, SyntaxError,
-    ) as error:  # fmt: skip
-        dropped[f"project: {' '.join(str(error).split())[:120] or type(error).__name__}"] += 1
-    result = {
-        "repository": repository,
-        "recipes": [r.model_dump(exclude_defaults=True) for r in found],
-        "dropped": dict(dropped),
-        "complete": time.time() < until,
-    }
-    if result["complete"] or found:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(result))
-    print(f"{repository}: {len(found)}, dropped {dict(dropped)}", file=sys.stderr, flush=True)
-    return result
+
+    def work(found: list[Recipe], dropped: Counter[str]) -> None:
+        _work_through(find(data, repository), data, found, dropped)
+
+    return dig(data / "planted", repository, until, work, partly=True)
 
 
 def _work_through(clone: Clone, data: Path, found: list[Recipe], dropped: Counter[str]) -> None:
@@ -131,7 +113,7 @@ def _field(clone: Clone, data: Path, place: Path) -> Field:
 
 def _heads(clone: Clone, data: Path) -> Iterator[tuple[str, str]]:
     """The newest repair that was mined, which is green, else the main branch."""
-    kept = data / "mined/fixes" / f"{clone.repository.replace('/', '+')}.json"
+    kept = place(data / "mined/fixes", clone.repository, "json")
     mined = json.loads(kept.read_text())["recipes"] if kept.exists() else []
     for recipe in mined[:1]:
         yield recipe["fix"], recipe["python"]
@@ -251,7 +233,7 @@ def _validated(field: Field, fault: Planted, deep: str, text: str, made: Mutant)
 
 def _order(clone: Clone, data: Path) -> tuple[int, float]:
     """Projects that are known to be green first, and little tests before large ones."""
-    kept = data / "mined/fixes" / f"{clone.repository.replace('/', '+')}.json"
+    kept = place(data / "mined/fixes", clone.repository, "json")
     mined = json.loads(kept.read_text()) if kept.exists() else None
     if mined and mined["recipes"]:
         return 0, min(recipe["seconds"] for recipe in mined["recipes"])
@@ -263,30 +245,15 @@ def _order(clone: Clone, data: Path) -> tuple[int, float]:
 
 def main(argv: list[str]) -> int:
     """Plant in all clones of the folder, and write the recipes where asked."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.plant")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--only", default="", help="projects whose name has this in it")
-    parser.add_argument("--minutes", type=float, default=60, help="when to stop")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write the recipes of the repository")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.plant").parse_args(argv)
     data = asked.data.resolve()
     chosen = [clone for clone in clones(data) if asked.only in clone.repository]
     names = [c.repository for c in sorted(chosen, key=lambda clone: _order(clone, data))]
-    until = time.time() + 60 * asked.minutes
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        results = list(pool.map(sown, names, [data] * len(names), [until] * len(names)))
-    found = [Recipe.model_validate_json(json.dumps(r)) for one in results for r in one["recipes"]]
+    found, told = summed("planted", side_by_side(partial(sown, data=data), names, asked))
     if asked.write:
         real = [r for r in recipes.load("regressions") if r.planted is None]
         recipes.save("regressions", [*real, *found])
-    dropped: Counter[str] = Counter()
-    for result in results:
-        dropped.update(result["dropped"])
-    print(json.dumps({
-        "planted": len(found), "projects": len({r.repository for r in found}),
-        "tune": sum(r.split == "tune" for r in found), "dropped": dict(dropped.most_common()),
-    }))  # fmt: skip
+    print(json.dumps(told))
     return 0
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -18,6 +17,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks._cases import options_of
 from benchmarks.street import plain
 from benchmarks.street.clones import CloneError, find, git_in, show
 from benchmarks.street.plain import PlainError, Ran
@@ -186,11 +186,7 @@ def measured(real: Real, data: Path, runs: int = 3) -> Real:
 
 def main(argv: list[str], measure: Callable[[Real, Path], Real] = measured) -> int:
     """Run the situations again and say which are no longer as their recipes have them."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.street.real")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the clones")
-    parser.add_argument("--check", action="store_true", help="run each of them and its cure")
-    parser.add_argument("--only", default="", help="the situations whose id has this in it")
-    asked = parser.parse_args(argv)
+    asked = options_of("street.real").parse_args(argv)
     chosen = [real for real in load() if asked.only in real.id]
     bad = 0
     for real in chosen if asked.check else ():

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from benchmarks._cases import read_cases
+
 FOLDER = Path(__file__).parent / "recipes"
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Split = Literal["tune", "held"]
@@ -22,13 +24,7 @@ PARTS: tuple[Part, ...] = ("fixes", "regressions", "situations")
 Package = tuple[str, str, str]
 
 # Others measure on these: they take no part in mining, fitting and tuning.
-EXCLUDED = frozenset({
-    "arrow", "click", "dacite", "glom", "html2text", "itsdangerous", "jinja", "jsonschema",
-    "markdown", "markdownify", "marshmallow", "mistune", "more-itertools", "natsort",
-    "packaging", "pathspec", "prettytable", "pydash", "pyflakes", "python-dotenv",
-    "python-slugify", "sortedcontainers", "sqlparse", "tinydb", "voluptuous", "webob",
-    "werkzeug", "wtforms",
-})  # fmt: skip
+EXCLUDED = frozenset(read_cases("plain")["excluded"])
 
 
 class Planted(BaseModel):

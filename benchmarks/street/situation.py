@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ import yaml
 from pydantic import TypeAdapter
 
 from benchmarks.street import plain
-from benchmarks.street.plain import PlainError
 from benchmarks.street.recipes import FOLDER, Package, Split, split
 from heal_bot.source.workflow_files import WORKFLOW
 from tests.github_server.repository import GitRepository
@@ -115,13 +113,7 @@ def environment(situation: Situation, workspace: Path, venv: Path, data: Path) -
     """What the job had installed: what the project declares, then the pins."""
     plain.make(workspace, venv, situation.python, data)
     if situation.install:
-        argv = [plain.UV, "pip", "install", "--quiet", "--python", str(venv / "bin/python")]
-        done = subprocess.run(
-            [*argv, *situation.install], cwd=workspace, env=plain.environ(venv, data),
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        if done.returncode:
-            raise PlainError(done.stderr.strip()[-300:])
+        plain.install(workspace, venv, data, *situation.install)
 
 
 def report(situation: Situation, workspace: Path, venv: Path, data: Path) -> None:

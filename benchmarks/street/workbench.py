@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks._cases import read_cases
 from benchmarks.street import plain
 from benchmarks.street.clones import Clone, show
 from benchmarks.street.plain import PlainError, Ran
 
 _SUITE_SECONDS = 60
-_DECLARE = ("pyproject.toml", "setup.py", "setup.cfg", "requirements", "requirements.txt",
-            "dev-requirements.txt", "test-requirements.txt", "test_requirements.txt",
-            "requirements-dev.txt", "requirements-test.txt", "requirements_dev.txt",
-            "requirements_test.txt")  # fmt: skip
+_DECLARE: list[str] = read_cases("plain")["declares"]
 _PYTHONS = ("3.11", "3.9")
 
 

@@ -13,8 +13,8 @@ from benchmarks import _fauxpy
 from benchmarks._judged import exact, expected
 from benchmarks._libraries import Library, Recording, record
 from benchmarks._mutants import Mutant, mutants, plant
-from benchmarks._speed import Folder
 from heal_bot.core.model import Cluster, Failure
+from tests.fakes import FolderTree
 
 SOURCE = """\
 import math
@@ -60,7 +60,7 @@ def test_a_recording_says_what_failed_and_which_lines_each_test_executed(folder:
 
 
 def test_each_kind_of_fault_changes_one_place_and_leaves_the_rest(folder: Path) -> None:
-    found = list(mutants(Folder(folder), WANTED, 1, turns=300))
+    found = list(mutants(FolderTree(folder), WANTED, 1, turns=300))
     assert {m.kind for m in found} == {
         "operator", "constant", "deleted", "swapped", "attribute", "guard",
     }  # fmt: skip
@@ -75,7 +75,7 @@ def test_each_kind_of_fault_changes_one_place_and_leaves_the_rest(folder: Path) 
 
 def test_the_same_seed_gives_the_same_faults_and_only_where_wanted(folder: Path) -> None:
     one = {("m.py", "Box.name", 0)}
-    first, again = (list(mutants(Folder(folder), one, 7, turns=60)) for _ in range(2))
+    first, again = (list(mutants(FolderTree(folder), one, 7, turns=60)) for _ in range(2))
     assert first == again
     assert {m.qualname for m in first} == {"Box.name"}
 

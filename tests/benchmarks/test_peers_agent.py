@@ -48,15 +48,15 @@ def test_the_task_names_the_failing_tests_and_their_messages_as_the_report_has_t
 ) -> None:
     report = tmp_path / "junit.xml"
     report.write_text(REPORT)
-    failed = agent.failures(report)
-    assert [name for name, _ in failed] == ["test_calc.TestClip::test_high[9]", "::test_other"]
+    failed = plain.failures(report)
+    assert list(failed) == [("test_calc.TestClip", "test_high[9]"), ("", "test_other")]
     told = agent.task(failed)
     assert told.startswith("2 of the tests")
     assert "- test_calc.TestClip::test_high[9]\n  assert 9 == 8 + where 9 = clip(9, 8)\n" in told
 
 
 def test_a_task_with_many_failing_tests_stays_short() -> None:
-    told = agent.task([(f"test_a::test_{number}", "x" * 5000) for number in range(300)])
+    told = agent.task({("test_a", f"test_{number}"): "x" * 5000 for number in range(300)})
     assert told.endswith("- and 280 more, see junit.xml")
     assert len(told) < 15_000
 
@@ -208,7 +208,7 @@ def _repaired(tmp_path: Path, player: Agent) -> dict[str, Any]:
     with staged(recipe, data, tmp_path) as stage:
         workspace = stage.runner.workspace
         plain.report(workspace, venv, data, workspace / "junit.xml")
-        failed = agent.failures(workspace / "junit.xml")
+        failed = plain.failures(workspace / "junit.xml")
         return agent.repair(recipe, stage, venv, data, player, failed)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks import _policy_fixes, policy
 from benchmarks._injections import PLACES, STINGS
-from benchmarks._stings import FIRST, MODULE, SECOND, WRONG
+from benchmarks.policy import FIRST, MODULE, SECOND, WRONG
 
 
 def test_every_sting_is_a_module_and_repairs_it() -> None:

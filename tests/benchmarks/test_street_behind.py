@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.street import recipes
-from benchmarks.street.behind import left_behind
 from benchmarks.street.history import adapted
+from benchmarks.street.veins import left_behind
 from benchmarks.street.workbench import DroppedError
 from tests.benchmarks.project import on_a_bench
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.street.broken import regression
 from benchmarks.street.clones import Clone
-from benchmarks.street.history import Change, mends, source_changes
+from benchmarks.street.history import Change, changes, mends
+from benchmarks.street.veins import broke
 from benchmarks.street.workbench import DroppedError
 from tests.benchmarks.project import on_a_bench
 
@@ -20,14 +20,14 @@ START = {"stats.py": GOOD, "test_stats.py": TEST}
 
 
 def _change(clone: Clone, sha: str) -> Change:
-    return next(change for change in source_changes(clone) if change.sha == sha)
+    return next(change for _, change, _ in changes(clone) if change.sha == sha)
 
 
 @pytest.mark.long
 def test_the_walk_back_ends_at_the_commit_that_broke_it(tmp_path: Path) -> None:
     bench, shas = on_a_bench(tmp_path, START, {"stats.py": BAD}, NOTE, {"stats.py": GOOD})
     change = _change(bench.clone, shas[3])
-    found = regression(bench, change)
+    found = broke(bench, change)
     assert (found.base, found.fix, found.sources) == (shas[1], shas[3], ("stats.py",))
     assert (found.red, found.passed) == (("test_stats.py::test_half",), 0)
     assert found.id == f"regressions/stats-{shas[1][:8]}"
@@ -52,7 +52,7 @@ def test_what_is_no_regression_is_dropped(
     bench, shas = on_a_bench(tmp_path, *commits)
     change = _change(bench.clone, shas[-1])
     with pytest.raises(DroppedError, match=why):
-        regression(bench, change)
+        broke(bench, change)
 
 
 def test_only_small_changes_of_source_that_say_so_may_mend(tmp_path: Path) -> None:

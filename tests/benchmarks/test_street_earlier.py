@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.street import earlier, recipes
+from benchmarks.street import recipes, veins
 from benchmarks.street.recipes import Recipe
 from benchmarks.street.workbench import Bench, DroppedError
 from tests.benchmarks.project import on_a_bench
@@ -34,8 +34,8 @@ def test_the_tests_of_a_fix_are_green_before_the_commit_that_brought_the_bug(
 ) -> None:
     bench, shas = on_a_bench(tmp_path, START, {"stats.py": BAD}, NOTE, {"stats.py": GOOD, **TEST})
     monkeypatch.setattr(recipes, "load", lambda name: (_fix(bench, shas),))
-    (change,) = earlier.repaired(bench.clone)
-    found = earlier.regression(bench, change)
+    (change,) = veins.mended(bench.clone)
+    found = veins.brought(bench, change)
     assert (found.culprit, found.base, found.fix) == shas[1:]
     assert (found.part, found.id) == ("regressions", f"regressions/stats-{shas[1][:8]}")
 
@@ -54,9 +54,9 @@ def test_what_was_red_before_is_no_regression(
 ) -> None:
     bench, shas = on_a_bench(tmp_path, first, {"stats.py": BAD}, {"stats.py": GOOD, **TEST})
     monkeypatch.setattr(recipes, "load", lambda name: (_fix(bench, shas),))
-    (change,) = earlier.repaired(bench.clone)
+    (change,) = veins.mended(bench.clone)
     with pytest.raises(DroppedError, match=why):
-        earlier.regression(bench, change)
+        veins.brought(bench, change)
 
 
 def test_a_function_that_came_with_its_bug_is_no_regression(
@@ -64,4 +64,4 @@ def test_a_function_that_came_with_its_bug_is_no_regression(
 ) -> None:
     bench, shas = on_a_bench(tmp_path, NOTE, {"stats.py": BAD}, {"stats.py": GOOD, **TEST})
     monkeypatch.setattr(recipes, "load", lambda name: (_fix(bench, shas),))
-    assert not list(earlier.repaired(bench.clone))
+    assert not list(veins.mended(bench.clone))

@@ -20,7 +20,7 @@ def test_a_job_whose_pytest_does_not_start_is_told_from_a_red_one(tmp_path: Path
     (tmp_path / "test_it.py").write_text("def test_it():\n    assert False\n")
     path = tmp_path / "junit.xml"
     plain.report(tmp_path, tmp_path / "venv", tmp_path, path)
-    assert plain.failing(path)
+    assert plain.failures(path)
     path.unlink()
     (tmp_path / "conftest.py").write_text("import nowhere_to_be_found\n")
     with pytest.raises(PlainError, match=r"left no report: .*nowhere_to_be_found"):

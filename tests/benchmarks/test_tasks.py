@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import _plain
-from benchmarks._taskcheck import problems
 from benchmarks._taskfile import FOLDER, REPAIRS, changed, own, read
-from benchmarks._tasks import Wrong, is_right
+from benchmarks._tasks import Wrong, judged
+from tests.benchmarks.taskcheck import problems
 
 ROOT = Path(__file__).parents[2]
 ONE = read(FOLDER / "dates" / "age.md")
@@ -24,7 +24,7 @@ ONE = read(FOLDER / "dates" / "age.md")
 
 @pytest.mark.long
 def test_every_task_is_red_and_only_its_reference_is_right() -> None:
-    argv = [sys.executable, "-W", "ignore", "-m", "benchmarks._taskcheck"]
+    argv = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.taskcheck"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True)
     assert json.loads(done.stdout) == []
 
@@ -123,9 +123,10 @@ def test_modules_are_gone_afterwards() -> None:
 
 
 @pytest.mark.slow
-def test_the_judge_is_the_hidden_tests(tmp_path: Path) -> None:
-    assert is_right(ONE, ONE.reference, tmp_path)
-    assert not is_right(ONE, ONE.wrong[0].source, tmp_path)
+def test_the_judge_is_the_hidden_tests() -> None:
+    assert judged(ONE, ONE.reference) == (True, True)
+    assert judged(ONE, ONE.wrong[0].source) == (True, False)
+    assert judged(ONE, ONE.module) == (False, False)
 
 
 @pytest.mark.parametrize(

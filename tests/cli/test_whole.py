@@ -77,7 +77,9 @@ def start(
 def test_a_red_run_becomes_a_pull_request() -> None:
     with staged() as stage:
         pin(stage)
-        name, payload = stage.finished(stage.red(artifacts={"junit-3.12": zipped(RED)}))
+        name, payload = stage.finished(
+            stage.red(artifacts={"junit-3.12": zipped({"junit.xml": RED})})
+        )
         said = start(stage, name, payload)
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         (pull,) = stage.ours()
@@ -97,7 +99,9 @@ def test_options_of_pytest_reach_every_run() -> None:
     with staged() as stage:
         pin(stage)
         stage.base = stage.commit("main", "conftest.py", strict)
-        name, payload = stage.finished(stage.red(artifacts={"junit-3.12": zipped(RED)}))
+        name, payload = stage.finished(
+            stage.red(artifacts={"junit-3.12": zipped({"junit.xml": RED})})
+        )
         said = start(stage, name, payload, **{"test-command": "pytest -W error tests"})
         assert (stage.status, stage.delivery) == ("healed", "created"), said
         assert "the tests ran by" not in stage.ours()[0].body
@@ -108,7 +112,9 @@ def test_options_of_pytest_reach_every_run() -> None:
 def test_a_run_asks_github_for_little_and_one_without_news_for_less() -> None:
     with staged() as stage:
         pin(stage)
-        name, payload = stage.finished(stage.red(artifacts={"junit-3.12": zipped(RED)}))
+        name, payload = stage.finished(
+            stage.red(artifacts={"junit-3.12": zipped({"junit.xml": RED})})
+        )
         start(stage, name, payload)
         full = len(stage.github.exchanges)
         start(stage, name, payload)

@@ -46,6 +46,10 @@ _CLONE3, _NEW_NAMESPACES = 435, 0x7E020000
 _AF_ALG, _AF_VSOCK = 38, 40
 
 
+class NoEngineError(Exception):
+    """There is no engine, or no base image; the message names the remedy."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """A way to start a program as a container action; `version` names what it is."""
@@ -84,23 +88,27 @@ def docker() -> Iterator[Engine | None]:
         elif daemon is None or os.geteuid() != 0:
             yield None
         else:
-            with _started(daemon, folder, env) as own:
+            with started(daemon, folder, env) as own:
                 yield _docker(folder, own, env)
 
 
 @contextlib.contextmanager
-def _started(daemon: str, folder: Path, env: dict[str, str]) -> Iterator[Path]:
-    """A dockerd without network; its socket."""
-    argv = [daemon, "--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec"]
+def started(
+    daemon: str, folder: Path, env: dict[str, str], data: Path | None = None
+) -> Iterator[Path]:
+    """A dockerd without network; its socket. Its images stay in `data`, where that is given."""
+    argv = [daemon, "--data-root", str(data or folder / "data"), "--exec-root", f"{folder}/exec"]
     argv += ["-H", f"unix://{folder}/socket", "-p", f"{folder}/pid", "--storage-driver", "overlay2"]
     argv += ["--iptables=false", "--bridge=none"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(argv, env=env, stdout=log, stderr=log, start_new_session=True)
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not (folder / "socket").is_socket():
             if process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"dockerd did not start: {(folder / 'log').read_text()[-500:]}")
+                raise NoEngineError(
+                    f"dockerd does not start: {(folder / 'log').read_text()[-500:]}"
+                )
             time.sleep(0.05)
         yield folder / "socket"
     finally:
@@ -110,6 +118,8 @@ def _started(daemon: str, folder: Path, env: dict[str, str]) -> Iterator[Path]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(30)
+        # The network namespace of the daemon is a mount that outlives it.
+        subprocess.run(["umount", f"{folder}/exec/netns/default"], capture_output=True)
 
 
 def _docker(folder: Path, socket: Path, env: dict[str, str]) -> Engine:
