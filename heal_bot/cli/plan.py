@@ -69,16 +69,15 @@ def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> No
 
 
 def deal(failures: Sequence[Failure], shards: int) -> tuple[tuple[Failure, ...], ...]:
-    """At most `shards` parts of about equal size; failures that look alike stay together.
+    """At most `shards` parts of about equal size; failures that may have one cause stay together.
 
-    The largest group goes to the emptiest part (longest processing time first). The order of the
-    failures decides ties, so that equal reports are dealt equally.
+    Several failing tests vouch for a change that one alone does not. The largest group goes to the
+    emptiest part (longest processing time first). The order of the failures decides ties, so that
+    equal reports are dealt equally.
     """
-    from heal_bot.fault_localization.failure_signatures import sign_failure
-
     groups: dict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
-        groups[sign_failure(failure, _site(failure))].append(failure)
+        groups[_site(failure)].append(failure)
     parts: list[list[Failure]] = [[] for _ in range(min(shards, len(groups)))]
     for group in sorted(groups.values(), key=len, reverse=True):
         min(parts, key=len).extend(group)

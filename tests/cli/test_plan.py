@@ -45,6 +45,15 @@ def test_failures_that_look_alike_stay_together_and_parts_are_balanced() -> None
     assert set(alike) in [set(part) for part in parts]
 
 
+def test_what_the_tests_of_a_file_assert_may_have_one_cause_whatever_they_say() -> None:
+    asserted = [
+        Failure(f"tests/test_cart.py::{name}", "AssertionError", said)
+        for name, said in (("tier", "assert 1 == 2"), ("value", "assert Money(5) == Money(4)"))
+    ]
+    other = Failure("tests/test_stock.py::find", "AssertionError", "assert 1 == 2")
+    assert deal([*asserted, other], 3) == (tuple(asserted), (other,))
+
+
 @pytest.mark.parametrize(("shards", "expected"), [(1, 1), (3, 3), (256, 4)])
 def test_there_are_no_more_parts_than_causes(shards: int, expected: int) -> None:
     failures = [failure(f"t.py::{n}", function=f"f{n}") for n in range(4)]
@@ -60,9 +69,10 @@ def test_a_plan_runs_nothing_and_keeps_names_of_tests_out_of_the_matrix(tmp_path
     repo.mkdir()
     trap = "import pathlib; pathlib.Path('/tmp/heal-bot-plan-sprung').touch()\n"
     (repo / "conftest.py").write_text(trap)
-    (repo / "test_it.py").write_text(trap + "def test_a(): pass\ndef test_b(): pass\n")
+    (repo / "test_it.py").write_text(trap + "def test_a(): pass\n")
+    (repo / "test_on.py").write_text(trap + "def test_b(): pass\n")
     commit(repo)
-    cases = CASE.format("test_it", "test_a", "one") + CASE.format("test_it", "test_b", "other")
+    cases = CASE.format("test_it", "test_a", "one") + CASE.format("test_on", "test_b", "other")
     (tmp_path / "r.xml").write_text(f"<testsuite>{cases}</testsuite>")
     done = program("plan", "--repo", "repo", "--junit", "r.xml", "--shards", "9", "--out", "plan",
                    cwd=tmp_path, GITHUB_OUTPUT=str(tmp_path / "told"))  # fmt: skip
@@ -70,7 +80,7 @@ def test_a_plan_runs_nothing_and_keeps_names_of_tests_out_of_the_matrix(tmp_path
     assert done.stdout == '{"shard": [0, 1]}\n'
     assert "test_" not in (tmp_path / "told").read_text()
     requests = [json.loads((tmp_path / f"plan/shard-{n}.json").read_text()) for n in range(2)]
-    assert sorted(r["only"][0] for r in requests) == ["test_it.py::test_a", "test_it.py::test_b"]
+    assert sorted(r["only"][0] for r in requests) == ["test_it.py::test_a", "test_on.py::test_b"]
     assert not Path("/tmp/heal-bot-plan-sprung").exists()
 
 
