@@ -109,7 +109,7 @@ def heal(
     found = RunFindings(request, report, baseline, clusters, history)
     ledger = _open_log(context, found, remembered, lab, seen.remark, limits.min_confidence)
     panel = Panel(run, edges.critics, _brief_critics(context.tree, found), lab)
-    judge = partial(open_session, context, baseline, history.regressions)
+    judge = partial(open_session, context, baseline, regressions=history.regressions)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
     for proposal in scheduler.proposals(run, clusters, edges.proposers, judge, ledger, limits):

@@ -31,18 +31,18 @@ _GUARD_SHARE = 0.1
 def open_session(
     context: RunContext,
     baseline: Baseline,
-    regressions: Sequence[Regression],
     cluster: Cluster,
     base: tuple[Edit, ...],
+    regressions: Sequence[Regression] = (),
 ) -> Session:
     """A session that judges candidates for a cluster, each on top of the `base` edits."""
-    guards = choose_guards(baseline, regressions, cluster)
+    guards = choose_guards(baseline, cluster, regressions)
     session = context.runner.warm(context.run, context.tree, context.env, cluster.failures, guards)
     return _Based(session, base) if base else session
 
 
 def choose_guards(
-    baseline: Baseline, regressions: Sequence[Regression], cluster: Cluster
+    baseline: Baseline, cluster: Cluster, regressions: Sequence[Regression] = ()
 ) -> tuple[str, ...]:
     """Passing tests that execute the suspects, each line as often as there is room for.
 

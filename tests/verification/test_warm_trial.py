@@ -41,7 +41,7 @@ def _baseline(**ran: tuple[float, int]) -> Baseline:
 def _chosen(
     baseline: Baseline, cluster: Cluster, regressions: tuple[Regression, ...] = ()
 ) -> list[str]:
-    chosen = choose_guards(baseline, regressions, cluster)
+    chosen = choose_guards(baseline, cluster, regressions)
     return [test.rpartition("::")[2] for test in chosen]
 
 
