@@ -31,9 +31,10 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Event, ModelSpoke
 from heal_bot.core.model import Candidate, RunHints
 from heal_bot.core.settings import Settings
-from heal_bot.ports import RunContext
+from heal_bot.ports import Ask, RunContext
 from heal_bot.ports.language_model import Message, Model
 from heal_bot.repair.llm.answer_parser import ReplyError, parse_answer
+from heal_bot.repair.llm.model_proposer import ModelProposer
 from heal_bot.source import edit, functions, guard, patch_policy
 from heal_bot.verification.baseline import reproduce
 from heal_bot.wiring.proposers import NOTHING, make_tiers
@@ -122,7 +123,7 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
             result.problem = str(error)
         else:
             fresh = made.workspace.patched(run, tree, files)
-            suite = made.runner.run(run, fresh, env, seconds=120.0)
+            (suite,) = made.runner.run_many(run, env, [Ask(fresh, seconds=120.0)])
             red = [r.test for r in suite.results if r.outcome not in {"passed", "xfailed"}]
             result.plausible = suite.ended == "finished" and not red
             result.problem = "" if result.plausible else f"{len(red)} tests fail"
@@ -133,8 +134,9 @@ def naive(task: Task, repo: Path, chosen: Settings) -> Result:
 
 
 def _model(chosen: Settings, repo: Path) -> Model:
-    found: Model = make_tiers(chosen, repo, None, NOTHING).proposers[0].models[0]  # type: ignore[attr-defined]
-    return found
+    proposer = make_tiers(chosen, repo, None, NOTHING).proposers[0]
+    assert isinstance(proposer, ModelProposer)
+    return proposer.models[0]
 
 
 def _settings(options: argparse.Namespace) -> Settings:

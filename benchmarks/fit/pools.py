@@ -49,7 +49,7 @@ from heal_bot.core.model import (
 from heal_bot.core.settings import Settings
 from heal_bot.core.statuses import SURE, FailureStatus, VerdictStatus
 from heal_bot.fault_localization import collection_suspects
-from heal_bot.ports import RunContext, Session, Tree
+from heal_bot.ports import Ask, RunContext, Session, Tree
 from heal_bot.repair.ranking.patch_pool import Pool, compare_patches
 from heal_bot.repair.ranking.patch_ranking import choose_patches, explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
@@ -115,7 +115,7 @@ def planted(
         with wiring.open_bench(
             repo, None, _settings(), lambda event: None, "HEAD", RunHints()
         ) as made:
-            clean = made.runner.run(made.run, made.tree, made.env, spectrum=True, seconds=60)
+            (clean,) = made.run_many([Ask(made.tree, spectrum=True, seconds=60)])
             if not clean.finished or clean.seconds > _SUITE_SECONDS or len(clean.passed) < 5:
                 raise ValueError(f"suite {clean.ended} in {clean.seconds:.0f} s, {clean.reached}")
             begun = f"{clone.repository} {seed}" if seed else clone.repository
@@ -148,7 +148,7 @@ def _mined_one(clone: Clone, recipe: Recipe, data: Path) -> dict[str, Any] | Non
         with wiring.open_bench(
             repo, None, _settings(), lambda event: None, "HEAD", RunHints()
         ) as made:
-            seen = made.runner.run(made.run, made.tree, made.env, spectrum=True, seconds=90)
+            (seen,) = made.run_many([Ask(made.tree, spectrum=True, seconds=90)])
             red = tuple(sorted({r.test for r in seen.red} & set(recipe.red)))
             right = _edits_between(clone, recipe, made.tree)
             if not red or not seen.finished:
@@ -206,11 +206,11 @@ def _plant(made: RunContext, clean: SuiteRun, rng: random.Random) -> Iterator[Fa
             continue
         near = tuple(sorted(find_covering(clean, [target]) & clean.passed))
         text = made.tree.read(target.path).decode()
-        lines = functions.split_lines(text)
-        lines = [*lines[: target.first_line - 1], source, *lines[target.last_line :]]
+        old = functions.split_lines(text)
+        lines = [*old[: target.first_line - 1], source, *old[target.last_line :]]
         blob = made.tree.blob(target.path)
         tree = made.patched([PatchedFile(target.path, blob, "".join(lines))])
-        seen = made.runner.run(made.run, tree, made.env, near, spectrum=True, seconds=60)
+        (seen,) = made.run_many([Ask(tree, near, spectrum=True, seconds=60)])
         red = tuple(sorted(result.test for result in seen.red if result.phase == "call"))
         if not seen.finished or not 1 <= len(red) <= 40 or len(red) < len(seen.red):
             continue
