@@ -22,7 +22,7 @@ def proposals(
     judge: Judge,
     ledger: AttemptLog,
     limits: SearchLimits,
-) -> Iterator[Proposal]:
+) -> Generator[Proposal]:
     """Proposals to confirm, each holding every winner so far; the caller settles each in `ledger`.
 
     A cluster that the confirmed patch fixes as well needs no search. A winner that does not hold is
