@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks._github_stage import JUNIT, TOKEN, Event, Stage, zipped
@@ -11,7 +12,7 @@ from tests.github_server.world import BOT, Pull
 
 PATH = "shop/pricing.py"
 # What stands for something that is known when a scenario runs.
-KNOWN = {
+KNOWN: dict[str, Callable[[Events], str]] = {
     "$base": lambda events: events.stage.base,
     "$head": lambda events: events.opened.head_sha,
     "$loose": lambda events: events.stage.loose(),
@@ -32,10 +33,14 @@ TEXTS = {
 
 
 class Events:
-    """Makes events; each method but the first is named as the kind of event it makes."""
+    """Makes events; each method but the first is named as the kind of event it makes.
+
+    `made` are those of a scenario so far.
+    """
 
     def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+        self.stage: Stage = stage
+        self.made: list[Event] = []
         self._pull: Pull | None = None
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from benchmarks._github_events import Events
-from benchmarks._github_stage import ADA, BOT, BRANCH, TOKEN, Stage
+from benchmarks._github_stage import ADA, BRANCH, TOKEN, Stage
 from heal_bot.source import edit
 from tests.github_server import records
 from tests.github_server.server import Fault
+from tests.github_server.world import BOT
 from tests.report.tame import HOSTILE
 
 _PARTS = "\n\n".join(f"def part_{n}(prices):\n    return sum(prices[{n + 1}:])\n" for n in range(4))
@@ -26,7 +28,7 @@ def _of_another_function(sha: str, number: int) -> dict[str, Any]:
 def four_at_once(stage: Stage) -> None:
     stage.base = stage.commit("main", "shop/pricing.py", _PARTS)
     for number in range(4):
-        stage.values = lambda sha, n=number: _of_another_function(sha, n)  # type: ignore[misc]
+        stage.values = partial(_of_another_function, number=number)
         stage.act(stage.pushed())
     assert len(stage.ours()) == 2
     assert stage.delivery == "summary"

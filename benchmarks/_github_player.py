@@ -58,11 +58,7 @@ def put(data: Any, changes: Mapping[str, object]) -> None:  # noqa: ANN401 - as 
 
 
 class Player(Events):
-    """A scenario while it is played; `made` are its events so far."""
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
-        self.made: list[Event] = []
+    """A scenario while it is played."""
 
     def fill(self, told: Any) -> Any:  # noqa: ANN401 - as the table has it
         """The same with what is known now in the place of names that begin with $."""

@@ -9,8 +9,9 @@ from typing import Any
 from benchmarks._cases import read_cases
 from benchmarks._github_odd import ODD
 from benchmarks._github_player import Make, making, playing
-from benchmarks._github_stage import BOT, Stage
+from benchmarks._github_stage import Stage
 from tests.github_server.server import Fault
+from tests.github_server.world import BOT
 
 Scenario = Callable[[Stage], None]
 _TABLE = read_cases("github")

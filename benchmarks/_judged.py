@@ -13,7 +13,7 @@ from benchmarks._mutants import Mutant
 from heal_bot.core.events import Run
 from heal_bot.core.model import Cluster
 from heal_bot.fault_localization import failure_evidence, ranking, spectrum
-from heal_bot.fault_localization.baseline_observations import Observations, observe, target_key
+from heal_bot.fault_localization.baseline_observations import Key, Observations, observe, target_key
 from heal_bot.fault_localization.target_index import Places
 from tests.fakes import FolderTree
 
@@ -74,7 +74,7 @@ def _plain(
     seen: Observations, formula: Callable[[int, int, int], float], guilty: tuple[str, str, int]
 ) -> list[tuple[float, bool]]:
     failed = spectrum.count_bits(seen.hits.values(), len(seen.locations))
-    best: dict = {}
+    best: dict[Key, float] = {}
     for at, target in seen.owners.items():
         score = formula(len(seen.hits), failed[at], seen.passed[at])
         best[target_key(target)] = max(best.get(target_key(target), 0.0), score)

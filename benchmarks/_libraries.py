@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from benchmarks import _releases
 from benchmarks._mutants import Mutant
@@ -22,6 +23,7 @@ from heal_bot.core.model import (
     Spectrum,
     SuiteRun,
 )
+from heal_bot.core.statuses import FailureStatus, RunResult, SuiteEnd
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build" / "localization"
@@ -62,7 +64,7 @@ class Recording:
     The lines executed while modules were imported stand under the empty name.
     """
 
-    results: Mapping[str, tuple[str, dict | None]]
+    results: Mapping[str, tuple[str, dict[str, Any] | None]]
     lines: Sequence[tuple[str, int]]
     hits: Mapping[str, int]
     seconds: float
@@ -79,11 +81,13 @@ class Recording:
             if outcome == "failed" and said is not None:
                 frames = tuple(Frame(p, n, f, Origin.PROJECT) for p, n, f in said["f"])
                 failure = Failure(test, said["k"], said["m"], frames)
-                failures.append(Reproduced(failure, "confirmed"))
+                failures.append(Reproduced(failure, FailureStatus.CONFIRMED))
         suite = SuiteRun(
-            tuple(CaseResult(test, outcome) for test, (outcome, _) in self.results.items()),
+            tuple(
+                CaseResult(test, RunResult(outcome)) for test, (outcome, _) in self.results.items()
+            ),
             tuple(self.results),
-            "finished",
+            SuiteEnd.FINISHED,
             0.0,
             Isolation("none", ()),
             spectrum=Spectrum(tuple(self.lines), {t: h for t, h in self.hits.items() if t}),

@@ -147,7 +147,7 @@ def _healed(fault: Fault, world: _World, budget: float) -> tuple[Row, Patch | No
     head = world.repository.head
     request = HealRequest("mutants", head, tested_sha=head)
     seen = Restricted(world.runner, world.runner, tuple(sorted(world.tests)))
-    edges = Edges(world.workspace, seen, (TemplateProposer(),), _Kept())  # type: ignore[arg-type]
+    edges = Edges(world.workspace, seen, (TemplateProposer(),), _Kept())
     start = time.monotonic()
     limited = replace(world.run, deadline=world.run.clock() + budget)
     outcome = heal(limited, request, edges, world.folder, Memory(), SearchLimits())

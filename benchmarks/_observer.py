@@ -12,6 +12,7 @@ import resource
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _heal_failure import describe
@@ -22,7 +23,7 @@ SEEN = Spectrum(ROOT) if os.environ["TRACED"] else None
 ONLY = frozenset(json.loads(Path(o).read_text())) if (o := os.environ["ONLY"]) else None
 # The first "test" is the import of everything.
 TESTS: list[str] = [""]
-RESULTS: dict[str, tuple[str, dict | None]] = {}
+RESULTS: dict[str, tuple[str, dict[str, Any] | None]] = {}
 SPAN: list[float] = []
 
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
@@ -92,6 +93,7 @@ def pytest_runtest_makereport(
     report = yield
     known = RESULTS.get(item.nodeid)
     if report.failed:
+        assert call.excinfo is not None
         RESULTS[item.nodeid] = ("failed", describe(call.excinfo.value, ROOT))
     elif known is None and (report.when == "call" or report.skipped):
         RESULTS[item.nodeid] = (report.outcome, None)

@@ -119,7 +119,7 @@ def _chain(rng: random.Random, looped: bool) -> tuple[object, ...]:
     return (nodes[0],)
 
 
-def _reached(rng: random.Random) -> tuple[object, ...]:
+def _reached(rng: random.Random) -> tuple[Node, Node]:
     nodes = [Node(value) for value in range(rng.randint(1, 8))]
     for node in nodes:
         node.successors = rng.sample(nodes, rng.randrange(min(3, len(nodes)) + 1))
@@ -130,12 +130,12 @@ def _distances(rng: random.Random) -> tuple[object, ...]:
     start, goal = _reached(rng)
     nodes, todo = [start, goal], [start, goal]
     while todo:
-        for node in todo.pop().successors:  # type: ignore[attr-defined]
+        for node in todo.pop().successors:
             if node not in nodes:
                 nodes.append(node)
                 todo.append(node)
     # Equal distances would compare nodes, which the reference cannot.
-    lengths = {(n, m): rng.randint(1, 10**9) for n in nodes for m in n.successors}  # type: ignore[attr-defined]
+    lengths = {(n, m): rng.randint(1, 10**9) for n in nodes for m in n.successors}
     return lengths, start, goal
 
 

@@ -42,7 +42,7 @@ def call(
 
 def demand(argv: list[str], cwd: Path, **env: str) -> str:
     """As `call`, Failed when the program fails."""
-    done = call(argv, cwd, **env)
+    done = call(argv, cwd, _SECONDS, **env)
     if done.returncode != 0:
         raise Failed(f"{' '.join(argv[:5])}: {(done.stderr or done.stdout).strip()[-300:]}")
     return done.stdout

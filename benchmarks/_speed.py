@@ -18,6 +18,7 @@ from typing import Any
 
 from heal_bot.core.events import Run
 from heal_bot.core.model import Candidate, Edit, Environment, SuiteRun
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.sandbox.job_spec import Job
 from heal_bot.sandbox.sandbox_client import Sandbox, Slot, child_env
 from heal_bot.source import functions
@@ -142,7 +143,7 @@ class Little:
             verdicts = [verdict.status for verdict in session.judge(candidates(count))]
             spent = time.perf_counter() - began
         right = sum(bodies[number % len(bodies)] == "a + b" for number in range(count))
-        assert verdicts.count("fixed") == right, verdicts
+        assert verdicts.count(VerdictStatus.FIXED) == right, verdicts
         return spent / count
 
 

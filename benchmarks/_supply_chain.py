@@ -24,7 +24,7 @@ from benchmarks._repositories import commit_files
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
-from heal_bot.core.model import RunHints
+from heal_bot.core.model import Environment, RunHints
 from heal_bot.core.text import Secret
 from heal_bot.environments.environment_cache import EnvironmentCache
 from heal_bot.environments.environment_request import Access, Wanted
@@ -34,6 +34,7 @@ from heal_bot.environments.target_interpreter import find
 from heal_bot.environments.uv_input import Package
 from heal_bot.ports.packages import IndexTask
 from heal_bot.sandbox.sandbox_client import Sandbox
+from heal_bot.sandbox.supervisor_client import Mode
 from heal_bot.testrun.wheel_builder import SandboxBuilder
 from tests.environments.warehouse import Warehouse, certificate
 
@@ -117,7 +118,7 @@ class World:
         tool.chmod(0o755)
         return replace(self.packages, uv=tool, roots=(*self.packages.roots, tool))
 
-    def assemble(self, files: dict[str, str], hints: RunHints = _NO_HINTS) -> None:
+    def assemble(self, files: dict[str, str], hints: RunHints = _NO_HINTS) -> Environment:
         """Make the environment of a project that has these files."""
         source = commit_files(Path(tempfile.mkdtemp(dir=self.folder)), "Files", files)
         run, scratch = Run(self.hear), Path(tempfile.mkdtemp(dir=self.folder))
@@ -129,6 +130,7 @@ class World:
         site = next(Path(env.prefix).glob("lib/*/site-packages"))
         self.said += [f"REACHED {path.name}" for path in site.glob("evil*")]
         self.said.append((site / "pytest.py").read_text())
+        return env
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +138,14 @@ class Case:
     """One attempt; `play` may end in an error of ours, which is a refusal."""
 
     id: str
-    play: Callable[[World], object]
+    play: Callable[[World, Any], object]
+    told: object
 
 
 def try_case(world: World, case: Case) -> list[str]:
     """What it reached; an error that is none of ours counts, too."""
     try:
-        case.play(world)
+        case.play(world, case.told)
     except HealBotError as error:
         world.said.append(str(error))
     except Exception as error:  # noqa: BLE001 - the case is to be named, whatever it ended with
@@ -184,7 +187,7 @@ def open_world(sandbox: Sandbox) -> Iterator[World]:
 
 def measure(cases: Sequence[Case] | None = None) -> dict[str, Any]:
     """`supply_chain` (how many were tried) and `reached_outside` (those that did)."""
-    mode = "strict" if os.geteuid() == 0 else "reduced"
+    mode: Mode = "strict" if os.geteuid() == 0 else "reduced"
     chosen = list_cases() if cases is None else cases
     with Sandbox.start(mode, 2) as sandbox, open_world(sandbox) as world:
         found = {case.id: try_case(world, case) for case in chosen}
@@ -207,11 +210,7 @@ def list_cases() -> list[Case]:
         (_supply_payloads.TOOLS, World.play),
         (_supply_payloads.LEFT, pose),
     )
-    return [
-        Case(name, lambda world, play=play, told=told: play(world, told))  # type: ignore[misc]
-        for table, play in parts
-        for name, told in table.items()
-    ]
+    return [Case(name, play, told) for table, play in parts for name, told in table.items()]
 
 
 def main(argv: list[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -111,4 +111,6 @@ def _archive(world: World, members: Sequence[Mapping[str, Any]]) -> object:
     return table
 
 
-_SERVE = {"requires": _require, "wheel": _hold, "moved": _move, "page": _page, "archive": _archive}
+_SERVE: dict[str, Callable[[World, Any], object]] = {
+    "requires": _require, "wheel": _hold, "moved": _move, "page": _page, "archive": _archive,
+}  # fmt: skip

@@ -133,7 +133,7 @@ def record_red_run(workspace: Path) -> None:
         [uv, "pip", "install", "--quiet", "--python", ".venv/bin/python", "pytest"],
     ):
         subprocess.run(argv, check=True, capture_output=True, cwd=workspace, timeout=120)
-    pytest = [workspace / ".venv/bin/pytest", "-q", f"--junitxml={workspace / 'junit.xml'}"]
+    pytest = [f"{workspace}/.venv/bin/pytest", "-q", f"--junitxml={workspace / 'junit.xml'}"]
     subprocess.run(pytest, cwd=workspace, capture_output=True, timeout=120)
 
 
@@ -160,7 +160,7 @@ def nothing_to_do(engine: Engine) -> float:
     """Seconds from `docker run` to the end where the event asks for nothing; the median."""
     with github(FILES) as (_, step):
         sha = step.checkout()
-        taken = [
+        taken: list[float] = [
             step.run(engine, TAG, "pull_request_target", {"action": "opened"}, {}, sha)["seconds"]
             for _ in range(ROUNDS)
         ]

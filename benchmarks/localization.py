@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks import _fauxpy, _libraries, _releases
 from benchmarks._cases import options_of
@@ -227,7 +228,7 @@ def _show(found: Measured) -> None:
     sys.stdout.flush()
 
 
-def _summary(found: Sequence[Measured]) -> dict:
+def _summary(found: Sequence[Measured]) -> dict[str, Any]:
     rows = [one for library in found for one in library.killed]
     cases = [one for library in found for one in library.cases]
 

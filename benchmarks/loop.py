@@ -52,7 +52,8 @@ from heal_bot.ports.language_model import Model
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.model_proposer import ModelProposer
 from heal_bot.repair.search.attempt_log import AttemptLog
-from heal_bot.repair.search.scheduler import SearchLimits, proposals
+from heal_bot.repair.search.cluster_search import SearchLimits
+from heal_bot.repair.search.scheduler import proposals
 from heal_bot.sandbox.sandbox_client import Sandbox
 from heal_bot.source import edit, functions
 from heal_bot.testrun.runner import SuiteRunner

@@ -33,6 +33,7 @@ from heal_bot.core.model import (
     RunHints,
     Verdict,
 )
+from heal_bot.core.statuses import VerdictStatus
 from heal_bot.ports import RunContext, Tree
 from heal_bot.source import functions, patch_policy
 from heal_bot.verification import gates
@@ -68,7 +69,7 @@ class Project:
 
     def confirm(self, candidate: Candidate, baseline: Baseline) -> Confirmed | Verdict:
         """The verdict of record."""
-        proposal = Proposal((Attempt(1, "", candidate, Verdict("fixed")),))
+        proposal = Proposal((Attempt(1, "", candidate, Verdict(VerdictStatus.FIXED)),))
         return confirm(self.context, proposal, baseline)
 
 
@@ -161,7 +162,7 @@ def _honest(made: Project, baseline: Baseline, path: str, case: Honest) -> Confi
     candidate = Candidate((edit,), "benchmark", "case")
     reaches = patch_policy.list_reaches(candidate, made.tree)
     if reason := patch_policy.check_candidate(candidate, made.tree) or "; ".join(reaches):
-        return Verdict("rejected", detail=reason)
+        return Verdict(VerdictStatus.REJECTED, detail=reason)
     return made.confirm(candidate, baseline)
 
 

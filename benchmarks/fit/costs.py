@@ -12,6 +12,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -20,7 +21,7 @@ from scipy.special import logsumexp, softmax
 from heal_bot.repair.templates.change_tiers import Tier
 from heal_bot.repair.templates.template_table import FAMILIES
 
-Row = dict
+Row = dict[str, Any]
 _FOLDS = 5
 _FIRST = 300
 # Strength of the pull of each family's offset to nothing, in fixes.

@@ -19,9 +19,9 @@ from pathlib import Path
 from benchmarks._cases import options_of
 from benchmarks.street import case, recipes
 from benchmarks.street.clones import CloneError
+from benchmarks.street.faults import ConflictError
 from benchmarks.street.plain import PlainError
-from benchmarks.street.planted import ConflictError
-from benchmarks.street.recipes import Recipe, Split
+from benchmarks.street.recipes import Recipe, Set, Split
 from benchmarks.street.staged import Stage, record, staged
 from heal_bot import pipeline, wiring
 from heal_bot.core import settings
@@ -68,9 +68,9 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def load(data: Path, part: str) -> Iterator[Kept]:
+def load(data: Path, part: Set) -> Iterator[Kept]:
     """The baselines that are kept of a part."""
-    for recipe in recipes.load(part):  # type: ignore[arg-type]
+    for recipe in recipes.load(part):
         path = _path(data, recipe.id)
         if path.exists():
             kept: Kept = pickle.loads(path.read_bytes())

@@ -55,6 +55,7 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
     ended = stage.act(engine)
     right_places = guilty(recipe, stage, data)
     kind, patched = offered(ended, workspace)
+    calls, proposals, tokens = asked(ended)
     judged, why = judge(recipe, stage, venv, data, patched)
     return Row(
         id=recipe.id, part=recipe.part, split=recipe.split, engine=engine.version,
@@ -63,7 +64,8 @@ def _played(recipe: Recipe, stage: Stage, folder: Path, data: Path, engine: Engi
         trusted=trusted(ended), exact=confirmed(ended) == set(recipe.red),
         ids_refused=_ids_refused(ended.outcome), rank=_rank(ended.outcome, right_places),
         offered=kind, said=said(ended, why) if recipe.split == "tune" else "",
-        **judged, **asked(ended), **blamed(ended, stage, innocent=recipe.part == "fixes"),
+        calls=calls, proposals=proposals, input_tokens=tokens,
+        **judged, **blamed(ended, stage, innocent=recipe.part == "fixes"),
     )  # fmt: skip
 
 
@@ -85,15 +87,15 @@ def judge(
     return fields, why
 
 
-def asked(ended: Ended) -> dict[str, int]:
+def asked(ended: Ended) -> tuple[int, int, int]:
     """How often a model was asked and proposed, and what it was told, in tokens."""
     proposers = (attempt.get("proposer") for attempt in ended.outcome.get("attempts", ()))
     cost = ended.outcome.get("cost") or {}
-    return {
-        "calls": sum(event.get("kind") == "request" for event in ended.events),
-        "proposals": sum(proposer == "openai" for proposer in proposers),
-        "input_tokens": int(cost.get("input_tokens") or 0),
-    }
+    return (
+        sum(event.get("kind") == "request" for event in ended.events),
+        sum(proposer == "openai" for proposer in proposers),
+        int(cost.get("input_tokens") or 0),
+    )
 
 
 def status(ended: Ended) -> str:

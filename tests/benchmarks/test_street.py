@@ -123,7 +123,7 @@ def test_every_request_to_a_model_is_counted() -> None:
     outcome = {"attempts": [{"proposer": "openai"}, {"proposer": "rules"}],
                "cost": {"input_tokens": 1200}}  # fmt: skip
     ended = Ended(0, "", 1.0, outcome=outcome, events=events)
-    assert case.asked(ended) == {"calls": 2, "proposals": 1, "input_tokens": 1200}
+    assert case.asked(ended) == (2, 1, 1200)
 
 
 def test_functions_are_told_apart_by_what_they_do() -> None:
