@@ -33,8 +33,8 @@ class Unsteady:
 class History:
     """`old` and `new` are `m.py` at two commits; the second turns a test red that it did not touch.
 
-    What is right: an intended change is called a stale test, or its repair is labelled as undoing
-    the commit; a regression is searched.
+    What is right: an intended change is called a stale test or undecided, or its repair is labelled
+    as taking the commit back; a regression is searched.
     """
 
     name: str

@@ -210,7 +210,10 @@ def _history(python: Path, case: History) -> str:
     why = record.suggestion.why if record.suggestion else ()
     undoes = any("undoes" in reason for reason in why)
     undoes = undoes or bool(record.certificate and record.certificate.undoes)
-    stale = any(failure.status == "stale_test" for failure in record.failures)
+    # A person is asked: by the run, or by a draft that says what it takes back.
+    stale = record.status == "stale_test" or any(f.status == "stale_test" for f in record.failures)
+    doubts = record.certificate.doubts if record.certificate else ()
+    undoes = undoes or any("right unless" in doubt for doubt in doubts)
     said = f"{record.status}{', undoes' if undoes else ''}"
     _say(f"intent {case.name}: {said}: {record.reason[:120]}")
     right = stale or undoes if case.intended else not stale
