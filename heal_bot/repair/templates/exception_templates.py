@@ -36,23 +36,23 @@ from heal_bot.repair.templates.text_edits import (
     says,
 )
 
-_UNDEFINED = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
 _CHANGED = re.compile(r"(?:changed size|mutated|keys changed) during iteration")
 _ABSENT = re.compile(r"has no attribute '(\w{1,80})'")
 
 
 def names(scope: MutationContext) -> Iterator[Mutation]:
-    """An undefined name becomes the closest one in scope, or an attribute of the instance."""
+    """An undefined name becomes one in scope, the closest first, or an attribute of `self`."""
     site, receiver = scope.site, scope.receiver()
-    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m)}
+    missing = scope.evidence.unbound()
     for node in site.each(ast.Name):
         if node.id not in missing:
             continue
-        every = [*scope.visible(node), *scope.around.globals(), *sorted(BUILTINS)]
-        known = dict.fromkeys(name for name in every if name != node.id)
+        near = [name for name in scope.visible(node) if name != node.id]
+        known = dict.fromkeys([*near, *scope.around.globals(), *sorted(BUILTINS)])
+        known.pop(node.id, None)
         if receiver and node.id in {*scope.around.attributes, *scope.around.methods}:
             yield site.put(node, Text(f"{receiver}.{node.id}"), Tier.USUAL)
-        for name, tier in assign_tiers(_find_close(node.id, known)):
+        for name, tier in assign_tiers(dict.fromkeys([*_find_close(node.id, known), *near])):
             yield site.put(node, Text(name), tier)
 
 
@@ -173,8 +173,7 @@ def zeros(scope: MutationContext) -> Iterator[Mutation]:
 def unbound(scope: MutationContext) -> Iterator[Mutation]:
     """A name that has no value on some path gets one before the first statement that may miss."""
     site = scope.site
-    missing = {a or b for m in scope.evidence.messages for a, b in _UNDEFINED.findall(m)}
-    for name in sorted(missing):
+    for name in sorted(scope.evidence.unbound()):
         for word in ("global", "nonlocal"):
             for anchor in site.body[:1]:
                 yield from before(site, anchor, (f"{word} {name}",), Tier.USUAL)

@@ -15,6 +15,7 @@ _LITERAL = re.compile(
 )
 _EXPECTED = re.compile(r"(?:==|!=| is | in |<=|>=|<|>)\s*(.{1,200})")
 _NOT_RAISED = re.compile(r"DID NOT RAISE[^\n]{0,20}<class '([\w.]{1,80})'>")
+_UNBOUND = re.compile(r"name '(\w{1,80})' is not defined|variable '(\w{1,80})'")
 _NO_ITEMS = re.compile(r"== (\[\]|\{\}|\(\)|set\(\))(?!\S)")
 # Of so many failures the first lines are read, and so many constants of each type kept.
 _FAILURES, _MOST = 20, 12
@@ -36,6 +37,10 @@ class FailureHints:
     def of(self, kind: type) -> tuple[object, ...]:
         """The constants of exactly this type."""
         return tuple(c for c in self.constants if type(c) is kind)
+
+    def unbound(self) -> frozenset[str]:
+        """Names that have no value where they are read."""
+        return frozenset(a or b for m in self.messages for a, b in _UNBOUND.findall(m))
 
     def missing(self) -> tuple[str, ...]:
         """Exception types that tests waited for in vain, as pytest words it."""

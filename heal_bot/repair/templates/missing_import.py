@@ -18,7 +18,6 @@ from heal_bot.repair.templates.mutation_context import MutationContext
 from heal_bot.repair.templates.text_edits import Mutation
 from heal_bot.source import guard, pure_names
 
-_UNDEFINED = re.compile(r"name '([A-Za-z_]\w{0,60})' is not defined")
 _FILES = 200
 # Where a name is looked for: where two modules have it, the first is meant.
 _HOMES = (
@@ -33,9 +32,8 @@ def lines(tree: Tree, path: str, evidence: FailureHints) -> tuple[tuple[str, str
 
     `path` is the module that lacks them.
     """
-    missing = {name for message in evidence.messages for name in _UNDEFINED.findall(message)}
     found: dict[tuple[str, str], None] = {}
-    for name in sorted(missing):
+    for name in sorted(evidence.unbound()):
         found.update(dict.fromkeys((name, line) for line in _elsewhere(tree, path, name)))
         if name in sys.stdlib_module_names:
             found[name, f"import {name}"] = None

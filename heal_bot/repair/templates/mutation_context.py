@@ -12,6 +12,7 @@ from heal_bot.repair.templates.module_context import ModuleContext
 from heal_bot.repair.templates.target_ast import TargetAst
 from heal_bot.source.definitions import Function
 
+_UNBOUND = {"NameError", "UnboundLocalError"}
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*COMPREHENSIONS, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 RESULTS = {
@@ -97,6 +98,11 @@ class MutationContext:
         if first and second:
             return Tier.USUAL if first & second else Tier.RARE
         return Tier.SELDOM
+
+    def list_unbound(self) -> list[ast.Name]:
+        """Where the target reads a name without a value, if that is how all tests fail."""
+        names = self.evidence.unbound() if self.evidence.kinds <= _UNBOUND else ()
+        return [node for node in self.site.each(ast.Name) if node.id in names]
 
     def receiver(self) -> str | None:
         """The name of the instance or class in a method: its first parameter."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import heapq
 import math
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from heal_bot.repair.templates.change_tiers import Tier
@@ -53,6 +55,7 @@ def order(
 ) -> Iterator[Idea]:
     """All changes by cost plus the extra cost of their suspect and line, up to `roof`.
 
+    What evades a name without a value, and leaves it there, is as much dearer as a rare change.
     A family is opened when its least cost comes up, so a search that ends early never pays for
     the dear families. One that a source is too odd for is left out there, and `skipped` is told.
     """
@@ -70,18 +73,30 @@ def order(
         if ready is not None:
             yield Idea(scope, family, ready, cost)
             continue
+        unbound = scope.list_unbound()
         try:
             for change in family.changes(scope):
                 heat = _heat(scope, change)
                 if heat is None:
                     continue
-                total = cost + costs.steps[change.tier] + heat
+                evades = bool(unbound) and _evades(scope, change, unbound)
+                evasion = costs.steps[Tier.RARE if evades else Tier.USUAL]
+                total = cost + costs.steps[change.tier] + heat + evasion
                 if total <= roof:
                     heapq.heappush(heap, (total, count, scope, extra, family, change))
                     count += 1
         # What is made of a source is parsed and printed again: a long sum is too deep for that.
         except (SyntaxError, ValueError, RecursionError) as error:
             skipped(scope, family, error)
+
+
+def _evades(scope: MutationContext, change: Mutation, unbound: Sequence[ast.Name]) -> bool:
+    """Whether a change leaves names without a value as they are read, and gives them none."""
+    names = "|".join({node.id for node in unbound})
+    if change.imports or any(re.search(rf"\b(?:{names})\b", cut.text) for cut in change.cuts):
+        return False
+    spans = [(scope.site.start(node), scope.site.end(node)) for node in unbound]
+    return not any(c.start < end and start < c.end for c in change.cuts for start, end in spans)
 
 
 def _heat(scope: MutationContext, change: Mutation) -> float | None:

@@ -328,3 +328,28 @@ def test_a_value_that_an_example_of_the_docstring_shows_is_tried(bench) -> None:
     text = 'def f(n):\n    """Minutes.\n\n    >>> f(2)\n    7340\n    """\n    return n * 70\n'
     assert bench.position(text, text.replace("n * 70", "n * 7340"), 60) is not None
     assert bench.position(text.replace("7340", "many"), text.replace("70\n", "7340\n"), 60) is None
+
+
+UNBOUND = """def visit(node):
+    if node.lineno is None:
+        lineno = 0
+    else:
+        lineno = lineno.lineno
+    return lineno
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "comes_first"), [("UnboundLocalError", True), ("AssertionError", False)]
+)
+def test_what_evades_a_name_without_a_value_comes_after_what_replaces_it(
+    bench: Bench, kind: str, comes_first: bool
+) -> None:
+    said = "cannot access local variable 'lineno' where it is not associated with a value"
+    failures = [Failure("test_shop.py::test_it", kind, said)]
+    order = {bench.changed(UNBOUND, one): n
+             for n, one in enumerate(bench.candidates(UNBOUND, failures=failures))}  # fmt: skip
+    right = order[UNBOUND.replace("lineno.lineno", "node.lineno")]
+    evasions = ("is not None", "is None and False")
+    evaded = order[UNBOUND.replace("is None", evasions[0])]
+    assert (right < evaded) is comes_first
