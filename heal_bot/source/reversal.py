@@ -358,7 +358,11 @@ def _is_import(node: ast.stmt) -> bool:
 
 def _additions(part: Part, data: bytes) -> Iterator[Part]:
     """What a part brought to the top of a module."""
-    if part.atomic and not part.before and data[part.start : part.start + 1] not in b" \t":
+    # Such a part may begin within a line: `if a:` and `el`, in front of an `if` that was there.
+    at_top = (
+        data[: part.start][-1:] in {b"", b"\n"} and data[part.start : part.start + 1] not in b" \t"
+    )
+    if part.atomic and not part.before and at_top:
         yield part
     for inner in () if part.atomic else part.parts:
         yield from _additions(inner, data)

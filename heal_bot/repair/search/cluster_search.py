@@ -22,6 +22,7 @@ from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
 from heal_bot.repair.search.stopping_criteria import StoppingState
 from heal_bot.repair.templates.template_proposer import TemplateProposer
 from heal_bot.source import patch_policy
+from heal_bot.source.guard import SourceRejected
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
 _REGRESSIONS_KEPT = 3
@@ -88,7 +89,10 @@ def search_cluster(
         return
     with judge(cluster, base) as session:
         if rules := [proposer for proposer in proposers if proposer.streams]:
-            yield from search_history(run, cluster, session, ledger, rules)
+            try:
+                yield from search_history(run, cluster, session, ledger, rules)
+            except SourceRejected as error:
+                run.warn("repair", f"no more of the breaking commit is put back: {error}")
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])

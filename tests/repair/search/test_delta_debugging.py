@@ -310,6 +310,16 @@ def test_a_fault_in_a_statement_is_put_back_without_one_beside_it_that_needs_ano
     assert texts == [after.replace("text not in words", "text in words")]
 
 
+def test_what_stands_in_front_of_an_if_that_was_there_is_no_statement_of_the_module(
+    tmp_path: Path,
+) -> None:
+    before = "def show(n):\n    if n == 1:\n        return 'one'\n    return str(n)\n"
+    new = "    if n is True:\n        return 'yes'\n    elif n == 1:\n"
+    after = before.replace("    if n == 1:\n", new).replace("str(n)", "repr(n)")
+    _, texts, _, _ = _reversals(tmp_path, after, lambda m: m["show"]("a") == "a", before=before)
+    assert texts == [after.replace("repr(n)", "str(n)")]
+
+
 def test_parts_that_pass_together_alone_are_put_back_together(tmp_path: Path) -> None:
     after = BEFORE.replace("n < low", "n > low").replace("min(n", "max(n").replace("str(", "repr(")
     _, texts, _, _ = _reversals(tmp_path, after, _clamps)

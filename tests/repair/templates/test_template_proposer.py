@@ -343,7 +343,7 @@ UNBOUND = """def visit(node):
     ("kind", "comes_first"), [("UnboundLocalError", True), ("AssertionError", False)]
 )
 def test_what_evades_a_name_without_a_value_comes_after_what_replaces_it(
-    bench: Bench, kind: str, comes_first: bool
+    bench, kind: str, comes_first: bool
 ) -> None:
     said = "cannot access local variable 'lineno' where it is not associated with a value"
     failures = [Failure("test_shop.py::test_it", kind, said)]
