@@ -25,7 +25,7 @@ _FOLDS = 10
 _STRENGTH = 0.3
 _BINS = 10
 # The newest engine whose regressions of the street were run as a whole.
-_STREET = "0ca2cf43c2"
+_STREET = "aa8bc3dbbd"
 # From which ratings on it is told how often patches that were rated so were right.
 BANDS = (SURE, LIKELY, 0.5, 0.25, 0.0)
 
