@@ -131,7 +131,8 @@ def find_lost_code(
 ) -> tuple[tuple[str, Part], ...]:
     """The parts by their paths, the likeliest first; files that do not parse have none.
 
-    What only sets a variable comes back between its former neighbours, or `anywhere`.
+    What only sets a variable comes back between its former neighbours, or `anywhere`; what sets or
+    calls something that is set or called elsewhere too comes back between them alone.
     """
     old, new = _Side(), _Side()
     # Of deleted files as many as there is room for beside the others.
@@ -203,14 +204,16 @@ def _insert_lost(old: _Side, new: _Side, anywhere: bool) -> Iterator[tuple[int, 
         gap for gap in old.gaps
         if gap.at < len(gap.block) and _is_small(node := gap.block[gap.at])
         and not _has_long_text(node) and ast.dump(node) not in dumps
-        and (_name_effect(node) not in {"", *kept} or _sets_variable(node))
+        and (_name_effect(node) or _sets_variable(node))
     ][:_COMPARED]  # fmt: skip
     ranked = []
     for gap in lost:
         names = find_globals(ast.unparse(gap.block[gap.at]))
         after = ast.dump(gap.block[gap.at + 1]) if gap.at + 1 < len(gap.block) else ""
         near = (gap.beside[0], after)
-        close = not anywhere and _sets_variable(gap.block[gap.at])
+        # Where something else does the same now, nothing but its neighbours tell that it is lost.
+        effect = _name_effect(gap.block[gap.at])
+        close = effect in kept if effect else not anywhere
         for place in new.gaps[:_GAPS]:
             if close and (near != place.beside or not any(near)):
                 continue

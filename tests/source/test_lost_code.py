@@ -58,6 +58,29 @@ def pop(box, key, *args):
     assert first == now.replace("        return item", "        del box[key]\n        return item")
 
 
+def test_what_is_still_set_elsewhere_comes_back_between_its_neighbours_alone() -> None:
+    was = """
+def send(headers, origin):
+    if origin:
+        headers["allow"] = "*"
+        headers["timing"] = "*"
+    return headers
+"""
+    now = """
+def send(headers, origin):
+    if origin is True:
+        headers["timing"] = "*"
+    elif origin:
+        headers["allow"] = origin
+        headers["timing"] = origin
+    return headers
+"""
+    lost = '        headers["allow"] = "*"\n'
+    timing = '        headers["timing"] = "*"\n'
+    added = [text for text in _restore({"m.py": (was, now)}) if len(text) == len(now) + len(lost)]
+    assert added == [now.replace(timing, lost + timing)]
+
+
 def test_a_branch_that_is_lost_as_code_moves_comes_back_where_its_names_are_known() -> None:
     moved = NAMES.replace(
         '    if isinstance(attr, tuple):\n        attr = "_".join([str(x) for x in attr])\n', ""
