@@ -177,7 +177,7 @@ def conclude(
 def _least_sure(winners: Sequence[Attempt]) -> Confidence | None:
     """The confidence in a patch of several winners: that of the least sure one."""
     known = [winner.confidence for winner in winners if winner.confidence is not None]
-    return min(known, key=lambda one: one.p) if len(known) == len(winners) and known else None
+    return min(known, key=lambda one: one.rank) if len(known) == len(winners) and known else None
 
 
 def _outdated(found: RunFindings, ledger: AttemptLog) -> Baseline:

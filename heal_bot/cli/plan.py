@@ -36,10 +36,11 @@ PLAN = "plan.json"
 def command(repo: Path, patterns: tuple[str, ...], shards: int, out: Path) -> None:
     """Deal the failing tests of a report to jobs, and print the matrix as one line of JSON.
 
-    Failures that look alike (exception, place, message) go to one job, which finds out whether
-    they have one cause. OUT gets `shard-N.json` for `heal-bot heal --request`: names of tests
-    travel in files alone, the matrix holds numbers. In a workflow it is the output `matrix` too,
-    and the number of jobs the output `shards`. Nothing of the repository is run.
+    Failures of one place, the innermost function of the project or else the file of the test, go
+    to one job, which finds out whether they have one cause. OUT gets `shard-N.json` for
+    `heal-bot heal --request`: names of tests travel in files alone, the matrix holds numbers. In a
+    workflow it is the output `matrix` too, and the number of jobs the output `shards`.
+    Nothing of the repository is run.
     """
     from heal_bot.action import secret_vault
     from heal_bot.cli.console_output import print_events

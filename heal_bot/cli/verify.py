@@ -83,7 +83,7 @@ def command(
 
 
 def _hints(record: OutcomeRecord) -> RunHints:
-    """The plugins that were added to the environment, as far as they are on our own list.
+    """pytest and the plugins of our own list that were added to the environment.
 
     A bundle may be forged: what else it names is not installed here.
     """
@@ -91,9 +91,9 @@ def _hints(record: OutcomeRecord) -> RunHints:
     from heal_bot.verification import missing_plugins
 
     added = record.certificate.environment.added if record.certificate else ()
-    return RunHints(
-        plugins=missing_plugins.select_known(package.partition(" ")[0] for package in added)
-    )
+    names = [package.partition(" ")[0] for package in added]
+    newer = tuple(name for name in names if name == "pytest")
+    return RunHints(plugins=(*missing_plugins.select_known(names), *newer))
 
 
 def _line(row: Row) -> str:

@@ -252,8 +252,10 @@ def _plan(
     plan.added = [
         name for name in pytest_plugins.find_reported(hints.plugins) if name not in own_or_known
     ]
+    # The certificate names it too: whoever verifies the patch needs the same.
+    plan.added += ["pytest"] if "pytest" in hints.plugins and not plan.exact else []
     programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
-    pytest = ["pytest"] if "pytest" not in known else []
+    pytest = ["pytest"] if "pytest" not in {*known, *plan.added} else []
     plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]
     _take(plan, (c for c in found.lines.constraints if name_of(c) in known), python)
     plan.own = [Package.of(r) for r in found.own if applies(r, python.version)]

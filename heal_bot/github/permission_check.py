@@ -43,7 +43,7 @@ def admit(
     A comment needs an author whose role is `level` or better (or who is listed in `bots`) and a
     head in this repository; a commit that is dispatched or commented on must lie on its branch. The
     commit is read once, here. Code by somebody who cannot write is run without any key, unless
-    the comment names the commit; where `level` is below write, none of them vouches for code. On a
+    the comment names the commit; who cannot write, which `level` may allow, vouches for none. On a
     proposal of ours, whose branch begins with `prefix`, what is asked for is another repair of its
     base.
     """
@@ -51,7 +51,7 @@ def admit(
     if request.trigger in {"comment", "commit"}:
         # No person's login can end like this: a name in the list admits no one but an App.
         listed = request.actor in bots and request.actor.endswith("[bot]")
-        vouches = vouches or listed
+        vouches = vouches or listed or _may(run, forge, request.actor, "write")
         if not listed and not _may(run, forge, request.actor, level):
             reason = f"@{request.actor} needs {level} permission to ask for this"
             return replace(_refused(request, reason), stranger=True)

@@ -76,4 +76,6 @@ def _plugins(properties: Mapping[str, str], texts: list[str], retried: bool) -> 
     told = re.split(r"[,\s]+", properties.get("plugins", ""))
     seen = [name for name, pattern in _PLUGINS if any(pattern.search(text) for text in texts)]
     more = ["pytest-rerunfailures"] if retried else []
-    return tuple(dict.fromkeys(one_line(n, 80) for n in (*told[:50], *seen, *more) if n))
+    # pytest by itself would stand for another one than the project declares.
+    names = (one_line(name, 80) for name in (*told[:50], *seen, *more))
+    return tuple(dict.fromkeys(name for name in names if name not in {"", "pytest"}))

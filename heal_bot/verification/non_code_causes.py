@@ -341,7 +341,7 @@ def _test_file(seen: CaseResult, tree: Tree) -> str:
 
 def _coverage(seen: CaseResult) -> str:
     """A command that fails for the coverage alone."""
-    if seen.kind != COVERAGE:
+    if seen.test != COMMAND or seen.kind != COVERAGE:
         return ""
     return f"no test fails, the coverage does ({seen.message}): add tests, or lower fail-under"
 

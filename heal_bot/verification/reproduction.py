@@ -78,7 +78,10 @@ def _renewed(
         raise stopped
     remark = "the declared pytest ends before it has collected the tests; a newer one ran here"
     context.run.emit(Noted(stage="workspace", message=remark, level="info"))
-    seen = observe(replace(context, env=newer))
+    try:
+        seen = observe(replace(context, env=newer))
+    except UncollectedError:
+        raise stopped from None
     return seen if isinstance(seen, Outcome) else replace(seen, remark=remark)
 
 

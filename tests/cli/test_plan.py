@@ -37,7 +37,7 @@ def commit(folder: Path) -> None:
         subprocess.run(["git", *who, *arguments], cwd=folder, check=True)
 
 
-def test_failures_that_look_alike_stay_together_and_parts_are_balanced() -> None:
+def test_failures_of_one_function_stay_together_and_parts_are_balanced() -> None:
     alike = [failure(f"t.py::a[{n}]", f"expected {n}") for n in range(4)]
     others = [failure(f"t.py::b{n}", function=f"g{n}") for n in range(4)]
     parts = deal([*others, *alike], 2)

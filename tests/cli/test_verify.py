@@ -12,12 +12,12 @@ from heal_bot.cli.verify import _hints
 from tests.github_server import records
 
 
-def test_plugins_of_our_own_list_are_added_again_and_nothing_else_that_a_bundle_names() -> None:
+def test_pytest_and_plugins_of_our_own_list_are_added_again_and_nothing_else() -> None:
     values = records.data("1" * 40)
     added = ["pytest 9.0", "pytest-mock 3.1", "evil 1.0", "evil @ file:///x", "--index-url x"]
     added += ["pytest-evil 1.0", "pytest-mocks 1.0", "anyio 4.0"]
     values["certificate"]["environment"]["added"] = added
-    assert _hints(records.record(values)).plugins == ("pytest-mock", "anyio")
+    assert _hints(records.record(values)).plugins == ("pytest-mock", "anyio", "pytest")
     values |= {"certificate": None, "patch": None}
     assert _hints(records.record(values)).plugins == ()
 

@@ -74,6 +74,15 @@ def test_who_cannot_write_may_ask_where_allowed_and_vouches_for_no_code(
     assert admit(run, replace(asked, base_sha=sha), forge, level).request.trust is trust
 
 
+@pytest.mark.parametrize(("role", "trust"), [("write", Trust.TRUSTED), ("triage", Trust.KEYLESS)])
+def test_a_writer_vouches_for_the_code_of_another_also_where_others_may_ask(
+    forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest, role: str, trust: Trust
+) -> None:
+    github.world.permissions |= {"ada": "read", "bob": role}
+    named = replace(asked, actor="bob", base_sha=github.world.branch("feature") or "")
+    assert admit(run, named, forge, "triage").request.trust is trust
+
+
 @pytest.mark.parametrize(("base", "served"), [("write", True), ("read", False)])
 def test_a_role_of_an_organization_counts_as_what_it_is_built_on(
     forge: GitHub, github: LoopbackGitHub, run: Run, asked: HealRequest, base: str, served: bool

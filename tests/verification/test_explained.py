@@ -309,6 +309,19 @@ def test_a_stand_in_of_a_test_that_nothing_may_call_is_no_code_to_be_written(
     assert unfinished_code.explain_unfinished(seen, tree) == ""
 
 
+def test_a_test_that_waits_for_code_below_a_decorator_of_the_tests_is_unfinished(
+    tmp_path: Path,
+) -> None:
+    test = "def test_it():\n    raise NotImplementedError\n"
+    tree = FolderTree.of(tmp_path, {"tests/test_a.py": test})
+    outer = Frame("tests/tools.py", 4, "inner", Origin.TEST)
+    own = Frame("tests/test_a.py", 2, "test_it", Origin.TEST)
+    seen = replace(
+        red("NotImplementedError", ""), test="tests/test_a.py::test_it", frames=(outer, own)
+    )
+    assert "not written yet" in unfinished_code.explain_unfinished(seen, tree)
+
+
 BRANCH = "def price(a):\n    if a:\n        return 1\n    return 2{}\n"
 
 

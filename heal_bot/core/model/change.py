@@ -58,6 +58,11 @@ class Confidence:
     p: float
     ground: str
 
+    @property
+    def rank(self) -> tuple[int, float]:
+        """What orders ratings, the least sure first."""
+        return [*reversed(ConfidenceLevel)].index(self.level), self.p
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -111,11 +111,13 @@ class PatchModel(_Data):
     def rate_reversal(self) -> Confidence:
         """The confidence in what puts back code of a commit, never `high`: it may be meant."""
         known = self.reversals
+        # Of few, all of which were right, the next may be wrong: Laplace's rule of succession.
+        p = (known.right + 1) / (known.patches + 2)
         ground = (
             f"of {known.patches} regressions of other projects that were repaired from history, "
             f"{known.right} were repaired rightly"
         )
-        return Confidence(ConfidenceLevel.MEDIUM, round(known.right / known.patches, 3), ground)
+        return Confidence(ConfidenceLevel.MEDIUM, round(p, 3), ground)
 
 
 @lru_cache(maxsize=1)

@@ -45,7 +45,7 @@ class Replay:
                 makers.update(_makers(record, record.patch, edits))
                 if told := record.patch.confidence:
                     known = Confidence(ConfidenceLevel(told.level), told.p, told.ground)
-                    rated |= {change: min(rated.get(change, known), known, key=_rank)
+                    rated |= {change: min(rated.get(change, known), known, key=lambda one: one.rank)
                               for change in edits}  # fmt: skip
         strong = {change for edits in found for change in edits}
         weak: dict[Edit, tuple[str, ...]] = {}
@@ -60,7 +60,7 @@ class Replay:
             by_models = all(change in makers for change in edits)
             maker = makers[edits[0]] if by_models else self.name
             sure = [rated[change] for change in edits if change in rated]
-            least = min(sure, key=_rank) if len(sure) == len(edits) else None
+            least = min(sure, key=lambda one: one.rank) if len(sure) == len(edits) else None
             lacks = tuple(why for change in edits for why in weak.get(change, ()))
             yield Candidate(edits, maker, "bundle", "found in another run",
                             lacks=None if by_models else lacks,
@@ -82,11 +82,6 @@ class Replay:
             if note not in self.notes:
                 self.notes.append(note)
             return ()
-
-
-def _rank(one: Confidence) -> tuple[int, float]:
-    """The least sure rating first."""
-    return [*reversed(ConfidenceLevel)].index(one.level), one.p
 
 
 def _undoes(record: OutcomeRecord, edits: Sequence[Edit], brief: Brief) -> str | None:

@@ -100,12 +100,13 @@ def texts(scope: MutationContext) -> Iterator[Mutation]:
 def encodings(scope: MutationContext) -> Iterator[Mutation]:
     """Text becomes bytes, and bytes text: `sep.join(parts) + "\\n"` to `... + b"\\n"`.
 
-    One literal, or all of a statement; where the function or a failure has to do with bytes.
+    One literal, or all of their kind in a statement; where the function or a failure has to do with
+    bytes.
     """
     site = scope.site
     if not any(map(_BYTES.search, (site.own(site.source.decode()), *scope.evidence.messages))):
         return
-    changed: dict[ast.stmt, list[Mutation]] = {}
+    changed: dict[tuple[ast.stmt, type], list[Mutation]] = {}
     for node in site.each(ast.Constant):
         code, place = site.segment(node), site.places[node]
         if not isinstance(node.value, str | bytes) or isinstance(place.parent, ast.JoinedStr):
@@ -114,7 +115,7 @@ def encodings(scope: MutationContext) -> Iterator[Mutation]:
             continue
         other = code[1:] if isinstance(node.value, bytes) else f"b{code}"
         one = site.put(node, Text(other), Tier.USUAL)
-        changed.setdefault(place.statement, []).append(one)
+        changed.setdefault((place.statement, type(node.value)), []).append(one)
         yield one
     for beside in changed.values():
         if len(beside) > 1:

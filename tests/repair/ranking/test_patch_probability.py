@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from heal_bot.core.model import Confidence
 from heal_bot.core.statuses import ConfidenceLevel
 from heal_bot.repair.ranking.patch_probability import (
     Band,
@@ -55,7 +56,7 @@ def test_the_words_follow_from_the_probability_and_what_is_asked(
 
 def test_a_repair_from_history_is_rated_by_how_often_such_were_right_and_never_high() -> None:
     found = MODEL.rate_reversal()
-    assert (found.level, found.p) == (ConfidenceLevel.MEDIUM, 0.975)
+    assert (found.level, found.p) == (ConfidenceLevel.MEDIUM, 0.952)
     assert "of 40 regressions" in found.ground
     assert "39 were" in found.ground
 
@@ -87,3 +88,11 @@ def test_a_patch_is_measured_beside_all_that_pass_with_it() -> None:
 def test_data_of_another_shape_is_refused() -> None:
     with pytest.raises(ValidationError):
         PatchModel.model_validate({**MODEL.model_dump(), "prices": {}})
+
+
+def test_of_ratings_the_word_orders_before_the_number() -> None:
+    sure = Confidence(ConfidenceLevel.HIGH, 0.95, "")
+    unsure = Confidence(ConfidenceLevel.LOW, 0.99, "")
+    ratings = [sure, unsure, MODEL.rate_reversal()]
+    assert min(ratings, key=lambda one: one.rank) == unsure
+    assert max(ratings, key=lambda one: one.rank) == sure

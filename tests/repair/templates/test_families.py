@@ -132,6 +132,8 @@ EXAMPLES = [
     ("text", 'def f(a):\n    return ",".join(a)\n', '","', '", "', ""),
     ("bytes", 'def f(a):\n    return a.encode() + "\\n"\n', '"\\n"', 'b"\\n"', ""),
     ("bytes", 'def f(a):\n    return b" ".join(a)\n', 'b" "', '" "', ""),
+    ("bytes", 'def f(a, v):\n    return b"k" + a + ": " + v + "; "\n',
+     '": " + v + "; "', 'b": " + v + b"; "', ""),
     ("bytes", 'def f(a):\n    a = a.encode()\n    return a.replace(" ", "_")\n',
      '" ", "_"', 'b" ", b"_"', ""),
     ("text", 'def f():\n    return "no"\n', '"no"', '"yes"', "assert 'no' == 'yes'"),
