@@ -92,8 +92,7 @@ def _hints(record: OutcomeRecord) -> RunHints:
 
     added = record.certificate.environment.added if record.certificate else ()
     names = [package.partition(" ")[0] for package in added]
-    newer = tuple(name for name in names if name == "pytest")
-    return RunHints(plugins=(*missing_plugins.select_known(names), *newer))
+    return RunHints(plugins=(*missing_plugins.select_known(names), *{"pytest"}.intersection(names)))
 
 
 def _line(row: Row) -> str:

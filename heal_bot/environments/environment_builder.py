@@ -240,8 +240,10 @@ def _plan(
         _take(plan, found.lines.requirements, python)
         if "pytest" in hints.plugins:
             plan.release(_OF_PYTEST)
+            # The certificate names it: whoever verifies the patch needs the same.
+            plan.added.append("pytest")
         known = {each.name for each in plan.packages}
-        plan.packages += [Package(name) for name in there if name not in known]
+        plan.packages += [Package(name) for name in there if name not in {*known, *plan.added}]
         plan.bounds.pop(canonicalize_name(own), None)
         if there:
             plan.notes.append(f"versions are those of {left} of the failing run")
@@ -249,11 +251,9 @@ def _plan(
     known = {each.name for each in plan.packages}
     # The project itself is in the checkout, also where it is a plugin.
     own_or_known = {*known, canonicalize_name(own)}
-    plan.added = [
+    plan.added += [
         name for name in pytest_plugins.find_reported(hints.plugins) if name not in own_or_known
     ]
-    # The certificate names it too: whoever verifies the patch needs the same.
-    plan.added += ["pytest"] if "pytest" in hints.plugins and not plan.exact else []
     programs = [name for name in wanted.programs if name not in {*known, *plan.added}]
     pytest = ["pytest"] if "pytest" not in {*known, *plan.added} else []
     plan.packages += [Package(name) for name in (*plan.added, *programs, *pytest)]

@@ -10,6 +10,7 @@ from heal_bot.core.model import HealRequest, Trust
 from heal_bot.ports.code_host import STOPPED, Forge, ForgePull
 
 LEVELS = ("read", "triage", "write", "maintain", "admin")
+_WRITING = LEVELS[2:]
 # Verbs that say something about the pull request and start nothing.
 _TALK = frozenset({"help", "explain", "stop"})
 # Verbs that on a proposal of ours mean the branch it is for.
@@ -47,14 +48,14 @@ def admit(
     proposal of ours, whose branch begins with `prefix`, what is asked for is another repair of its
     base.
     """
-    vouches = level in LEVELS[LEVELS.index("write") :]
+    vouches = False
     if request.trigger in {"comment", "commit"}:
         # No person's login can end like this: a name in the list admits no one but an App.
         listed = request.actor in bots and request.actor.endswith("[bot]")
-        vouches = vouches or listed or _may(run, forge, request.actor, "write")
         if not listed and not _may(run, forge, request.actor, level):
             reason = f"@{request.actor} needs {level} permission to ask for this"
             return replace(_refused(request, reason), stranger=True)
+        vouches = listed or level in _WRITING or _may(run, forge, request.actor, "write")
     if request.trigger == "comment":
         return _of_pull(run, request, forge, prefix, vouches)
     if request.head_repo.lower() != forge.repo.lower():

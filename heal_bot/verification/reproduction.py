@@ -51,9 +51,9 @@ def reproduce_completed(
             return seen
     except ProvisionError as error:
         lacking = missing_plugins.find_stopping(report, str(error), tree, env)
-        if not lacking and isinstance(error, UncollectedError):
-            return _renewed(context, report, observe, error)
         if not lacking:
+            if isinstance(error, UncollectedError):
+                return _renewed(context, report, observe, error)
             raise
     try:
         context = _completed(context, report, lacking)

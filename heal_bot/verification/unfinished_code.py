@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from heal_bot.core.model import CaseResult, Failure, Origin, Reproduced, SuiteRun, Target
+from heal_bot.core.model import CaseResult, Failure, Frame, Origin, Reproduced, SuiteRun, Target
 from heal_bot.core.statuses import FailureStatus
 from heal_bot.core.text import one_line
 from heal_bot.ports import Tree
@@ -40,27 +40,31 @@ def explain_unfinished(seen: CaseResult, tree: Tree) -> str:
     if not own or seen.kind not in _SAYS:
         return ""
     last = own[-1]
-    test = seen.test.partition("[")[0].rpartition("::")[2]
-    if (
-        paths.is_test(last.path)
-        and last.function.rpartition(".")[2] != test
-        and (seen.kind == "NotImplementedError")
-    ):
-        # A stand-in of the test, which nothing may call.
-        return ""
     line = raise_location.read_line(tree, last)
     target = raise_location.find_function(tree, last)
     name = f"{last.path}::{target.qualname if target else last.function}"
     if seen.kind != "NotImplementedError":
         if not (_FAILS.match(line) and _LATER.search(f"{seen.message} {line}")):
             return ""
-    elif not line.startswith("raise") or not (
-        _is_stub(target, tree)
-        # An old refusal that is reached may be a fault of what leads there.
-        or (_LATER.search(seen.message) and last.line in tree.changed_lines().get(last.path, ()))
+    elif (
+        not line.startswith("raise")
+        or _is_stand_in(last, seen.test)
+        or not (
+            _is_stub(target, tree)
+            # An old refusal that is reached may be a fault of what leads there.
+            or (
+                _LATER.search(seen.message) and last.line in tree.changed_lines().get(last.path, ())
+            )
+        )
     ):
         return ""
     return _describe(name, line)
+
+
+def _is_stand_in(frame: Frame, test: str) -> bool:
+    """Whether a function of the tests, and not the test itself, raises: nothing may call it."""
+    own = test.partition("[")[0].rpartition("::")[2]
+    return paths.is_test(frame.path) and frame.function.rpartition(".")[2] != own
 
 
 def mark_unfinished(

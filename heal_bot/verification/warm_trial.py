@@ -58,7 +58,8 @@ def choose_guards(
     watching = {test: hits[test] for test in seconds if test in hits}
     near = [t for t in seconds if t not in hits and t.partition("::")[0] in files]
     # A test may be collected in another file or class than it is written in.
-    brought = {_name(t) for one in regressions for t in brought_tests(one.files)}
+    broke = (one for one in regressions if not red.isdisjoint(one.tests))
+    brought = {_name(t) for one in broke for t in brought_tests(one.files)}
     meant = {t: watching.pop(t) for t in tuple(watching) if _name(t) in brought}
     chosen: list[str] = []
     spent, quickest = 0.0, next(iter(seconds.values()), 0.0)

@@ -65,6 +65,8 @@ def test_what_the_breaking_commit_brought_comes_first_however_slow_and_wherever_
     new = ChangedFile("tests/test_parts.py", b"", b"def brought():\n    pass\n")
     commit = Regression("a" * 40, "b" * 40, "Add a price", (RED,), files=(new,))
     assert _chosen(found, _cluster((1, 3)), (commit,))[:2] == ["brought", "fast_0"]
+    elsewhere = replace(commit, tests=("tests/test_b.py::test_red",))
+    assert "brought" not in _chosen(found, _cluster((1, 3)), (elsewhere,))
 
 
 def test_tests_of_the_same_file_come_last() -> None:
