@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heal_bot.checkout import blame, safe_open
+from heal_bot.checkout import blame
 from heal_bot.checkout.bare_repository import Repository
 from heal_bot.checkout.git_objects import (
     TreeEntry,
@@ -21,6 +21,7 @@ from heal_bot.checkout.git_objects import (
     read_former,
 )
 from heal_bot.checkout.version_file import version_files
+from heal_bot.core import safe_open
 from heal_bot.core.errors import BudgetError, ProvisionError, WorkspaceError
 from heal_bot.core.events import Run
 from heal_bot.core.model import PatchedFile, Removal

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.errors import UsageError
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")

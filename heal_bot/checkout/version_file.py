@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 
 # As setuptools-scm, hatch-vcs and pdm-backend name it, in pyproject.toml, setup.cfg or setup.py.
 _DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")

@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from heal_bot.core import safe_open
 from heal_bot.core.errors import UsageError
 from heal_bot.core.outcome import OutcomeRecord
 from heal_bot.core.text import describe_fault
@@ -28,7 +28,7 @@ def read(folder: Path) -> OutcomeRecord:
     """
     path = folder / OUTCOME
     try:
-        data = _bytes_of(path)
+        data = safe_open.read(folder, OUTCOME, _MAX_BYTES, one_name=True)
     except OSError as error:
         raise UsageError(
             f"no bundle in {folder}: {path.name}: {error.strerror or error};"
@@ -137,15 +137,3 @@ def _replace(path: Path, text: str) -> None:
         file.write(text)
     Path(beside).chmod(0o644)
     Path(beside).replace(path)
-
-
-def _bytes_of(path: Path) -> bytes:
-    """The bytes of a regular file with one link below the cap, never through a link."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise OSError(0, "not a plain file")
-        if status.st_size > _MAX_BYTES:
-            raise OSError(0, f"larger than {_MAX_BYTES} bytes")
-        return file.read(_MAX_BYTES)

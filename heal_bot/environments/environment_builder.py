@@ -12,7 +12,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Noted, Run
 from heal_bot.core.model import Bump, Environment, RunHints

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.errors import ProvisionError
 
 RECORD = "heal-bot.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Bump, Environment

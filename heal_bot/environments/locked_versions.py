@@ -12,7 +12,7 @@ from typing import Any
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import Version
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.toml import read_toml
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")

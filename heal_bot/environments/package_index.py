@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from heal_bot.checkout import safe_open
 from heal_bot.checkout.verified_copy import take_over
-from heal_bot.core import process
+from heal_bot.core import process, safe_open
 from heal_bot.core.errors import ProvisionError
 from heal_bot.core.events import Run
 from heal_bot.core.text import Secret, last_line, one_line, redact, short_version

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heal_bot.checkout import safe_open
+from heal_bot.core import safe_open
 from heal_bot.core.errors import ProvisionError
 from heal_bot.environments import elf_rpath
 

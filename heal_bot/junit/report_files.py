@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from heal_bot.core import safe_open
 from heal_bot.core.errors import UsageError
 from heal_bot.core.text import one_line
 
@@ -18,7 +19,6 @@ _ENTRIES = 200_000
 _MATCHES = 10_000
 _DEPTH = 40
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +155,10 @@ def _descend(
 
 def open_report(place: ReportPlace) -> Opened | str:
     """The file, opened folder by folder without following links; or why it is not read."""
-    folder = os.open(place.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        *folders, last = place.name.split("/")
-        for name in folders:
-            below = os.open(name, _DIRECTORY, dir_fd=folder)
-            os.close(folder)
-            folder = below
-        descriptor = os.open(last, _FILE, dir_fd=folder)
+        descriptor = safe_open.open_below(place.base, place.name)
     except OSError as error:
         return f"cannot be opened without following links ({error.strerror})"
-    finally:
-        os.close(folder)
     info = os.fstat(descriptor)
     reason = _refusal(info)
     if reason:

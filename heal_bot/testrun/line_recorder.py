@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from heal_bot.core import safe_open
 from heal_bot.core.model import Spectrum
 from heal_bot.sandbox.scratch_slots import Slot
 
@@ -15,7 +15,6 @@ _PREFIX = "heal-lines-"
 _FILES = 500
 _BYTES = 32 << 20
 _LINE = 1 << 24
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 Place = tuple[str, int]
 
 
@@ -46,11 +45,7 @@ def read_lines(slot: Slot, paths: Iterable[str]) -> frozenset[Place]:
 
 def _places(path: Path) -> Iterator[Place]:
     try:
-        with os.fdopen(os.open(path, _FLAGS), "rb") as stream:
-            info = os.fstat(stream.fileno())
-            if not stat.S_ISREG(info.st_mode) or info.st_size > _BYTES:
-                return
-            rows = json.loads(stream.read(_BYTES))
+        rows = json.loads(safe_open.read(path.parent, path.name, _BYTES))
     except (OSError, ValueError, RecursionError):
         return
     for row in rows if isinstance(rows, list) else ():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from heal_bot.core import safe_open
 from heal_bot.core.errors import ProvisionError, SandboxError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Environment
@@ -63,36 +63,23 @@ class SandboxBuilder:
                 raise SandboxError(f"nothing can be built in the sandbox: {ended.detail}")
             if ended.how != "exited" or ended.code != 0:
                 raise ProvisionError(_complaint(ended))
-            return _wheel(out)
+            return _wheel(out.parent, out.name)
 
     def ask_index(self, run: Run, task: IndexTask) -> AbstractContextManager[IndexAnswer]:
         """Run a package tool to its end, with the index as all that it reaches."""
         return ask_index(run, self._sandbox, self.hosts, task)
 
 
-def _wheel(out: Path) -> tuple[str, bytes]:
+def _wheel(folder: Path, out: str) -> tuple[str, bytes]:
     """The one wheel in a folder that belongs to the enemy: a regular file of one name."""
     try:
-        folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError as error:
-        raise ProvisionError(f"the build left no folder of wheels: {error.strerror}") from error
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(".whl")]  # noqa: PTH208 - a descriptor
+        names = [path.name for path in (folder / out).iterdir() if path.suffix == ".whl"]
         if len(names) != 1:
             raise ProvisionError(f"the build left {len(names)} wheels instead of one")
-        file = os.open(names[0], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        with os.fdopen(file, "rb") as stream:
-            status = os.fstat(file)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-                raise ProvisionError("the build left no regular file")
-            data = stream.read(_WHEEL_CAP + 1)
+        wheel = safe_open.read(folder, f"{out}/{names[0]}", _WHEEL_CAP, one_name=True)
     except OSError as error:
         raise ProvisionError(f"the built wheel cannot be read: {error.strerror}") from error
-    finally:
-        os.close(folder)
-    if len(data) > _WHEEL_CAP:
-        raise ProvisionError(f"the built wheel has more than {_WHEEL_CAP >> 20} MiB")
-    return names[0], data
+    return names[0], wheel
 
 
 def _complaint(ended: JobResult) -> str:
