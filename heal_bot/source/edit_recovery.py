@@ -162,18 +162,17 @@ def _inside(target: Target, changed: Sequence[tuple[Target, Target]]) -> bool:
 
 def _added(path: str, before: str, after: str, twins: Sequence[Target]) -> tuple[str, ...]:
     """The top-level imports only `after` has; each must bind a name that the new code reads."""
-    tree, fresh = guard.parse(after), _fresh(before, after)
-    added = imports.find_missing(before, [ast.unparse(n) for n in fresh])
+    tree = guard.parse(after)
+    added = imports.find_missing(before, [ast.unparse(n) for n in _fresh(before, after)])
     words = {
         node.id
         for node in ast.walk(tree)
         if isinstance(node, ast.Name)
         and any(twin.first_line <= node.lineno <= twin.last_line for twin in twins)
     }
-    for node in fresh:
-        for alias in node.names:
-            if (alias.asname or alias.name).partition(".")[0] not in words:
-                raise RecheckError(f"{path}: the import of {alias.name} is not needed")
+    for single in added:
+        if imports.name_bound(single) not in words:
+            raise RecheckError(f"{path}: `{single}` is not needed")
     return added
 
 

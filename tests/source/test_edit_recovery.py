@@ -133,6 +133,28 @@ def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, l
 
 
 @pytest.mark.parametrize(
+    "imports",
+    [
+        "import re\n",
+        "from math import ceil\n",
+        "from math import ceil, sqrt\n",
+        "from math import (\n    ceil,\n    sqrt,\n)\n",
+        "from math import (\n    ceil,\n    sqrt as root\n)\n",
+        "from math import ceil; import re\n",
+        "import re\nfrom math import \\\n    ceil\n",
+    ],
+)
+@pytest.mark.parametrize("wanted", [("from math import floor",), ("import os", "import x.y")])
+def test_an_import_is_read_back_wherever_an_edit_puts_it(imports: str, wanted: tuple[str, ...]):
+    before = changed("import re\n", imports)
+    (plain,) = (t for t in index_targets("a.py", before) if t.qualname == "plain")
+    code = plain.source.replace("return x", "return floor(x), os, x.y")
+    made = Edit(plain, code, wanted)
+    (found,) = recover_edits("a.py", before, splice(before, [made]), {"plain"})
+    assert (found.new_source, set(found.imports)) == (code, set(wanted))
+
+
+@pytest.mark.parametrize(
     "line", ["from math import *", "from __future__ import annotations", "import os as re"]
 )
 def test_an_import_that_is_never_added_is_refused(line: str) -> None:
