@@ -108,7 +108,7 @@ def heal(
     lab = SandboxLab(context)
     found = RunFindings(request, report, baseline, clusters, history)
     ledger = _open_log(context, found, remembered, lab, seen.remark, limits.min_confidence)
-    panel = Panel(run, edges.critics, _brief_critics(context.tree, found), lab)
+    panel = Panel(run, edges.critics, _brief_critics(context, found), lab)
     judge = partial(open_session, context, baseline, regressions=history.regressions)
     limits = replace(limits, confirmation_seconds=1.5 * baseline.suite.seconds)
     conclude = partial(conclusion.conclude, run, started, found, edges.proposers, ledger)
@@ -142,12 +142,13 @@ def _set_aside(
     return left.report
 
 
-def _brief_critics(tree: Tree, found: RunFindings) -> Brief:
+def _brief_critics(context: RunContext, found: RunFindings) -> Brief:
     """What critics know of a run: all of its failures, and the commits that broke them."""
     failures = tuple(failure for cluster in found.clusters for failure in cluster.failures)
     return Brief(
-        Cluster("review", failures, ()), tree,
-        regressions=found.history.regressions, passed=found.baseline.passed,
+        Cluster("review", failures, ()), context.tree,
+        regressions=found.history.regressions, python=context.env.version,
+        passed=found.baseline.passed,
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from heal_bot.repair.llm.answer_parser import ReplyError
 from heal_bot.repair.llm.budget import Budget
 from heal_bot.repair.llm.json_answer import parse
 from heal_bot.repair.llm.model_request import Sizes, ask
-from heal_bot.repair.llm.prompt_context import ContextFacts, gather_facts
+from heal_bot.repair.llm.prompt_context import ContextFacts, gather_facts, list_imports
 from heal_bot.repair.llm.prompts_fitted import Prompt, Prompter
 from heal_bot.source import functions, guard
 
@@ -149,7 +149,8 @@ class ModelCritic:
 
 
 def _patched(facts: ContextFacts, patch: Patch) -> ContextFacts:
-    """The facts with the suspects as they are after a patch, as far as they are found there."""
+    """The facts with suspects and imports as they are after a patch, where they are found there."""
+    texts = facts.texts | {file.path: file.content for file in patch.files}
     after: dict[str, tuple[Target, ...]] = {}
     for file in patch.files:
         with contextlib.suppress(guard.SourceRejected):
@@ -160,7 +161,7 @@ def _patched(facts: ContextFacts, patch: Patch) -> ContextFacts:
         new = functions.find_same(old, after.get(old.path, ()))
         said = ("as it is with the patch",) if new else one.evidence
         suspects.append(replace(one, target=new or old, evidence=said))
-    return replace(facts, suspects=tuple(suspects))
+    return replace(facts, suspects=tuple(suspects), files=list_imports(texts))
 
 
 def _fails(seen: Observed) -> bool:

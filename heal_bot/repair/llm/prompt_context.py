@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heal_bot.core.errors import HealBotError
@@ -104,7 +104,7 @@ def gather_facts(brief: Brief) -> ContextFacts:
         failing=tests,
         suspects=suspects,
         texts=texts,
-        files=tuple((path, head) for path, text in texts.items() if (head := _imports(text))),
+        files=list_imports(texts),
         neighbours=tuple(find_callers(chosen, references)),
         remembered=tuple(filter(None, map(word_lesson, brief.lessons))),
         instruction=brief.instruction,
@@ -226,6 +226,11 @@ def _is_minor(target: Target, brief: Brief) -> bool:
     changed = brief.tree.changed_lines().get(target.path, frozenset())
     lines = range(target.first_line, target.last_line + 1)
     return not any((target.path, line) in frames or line in changed for line in lines)
+
+
+def list_imports(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What files import, by their paths; without those that import nothing."""
+    return tuple((path, head) for path, text in texts.items() if (head := _imports(text)))
 
 
 def _imports(text: str) -> str:

@@ -77,7 +77,7 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     tree = FolderTree.of(tmp_path, {"m.py": SOURCE, "tests/test_m.py": test})
     target = functions.find_target(functions.index_targets("m.py", SOURCE), name, kind)
     assert target is not None
-    edits = (Edit(target, target.source.replace(old, new)),)
+    edits = (Edit(target, target.source.replace(old, new), ("import textwrap",)),)
     files = edit.patch_files(tree, edits)
     patch = Patch("1" * 40, files, "(the diff)", edits, (TEST,), ())
     totals = SuiteTotals(True, 1, 0, 0, 0.1)
@@ -94,4 +94,5 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     assert shown in prompt
     assert "as it is with the patch" in prompt
     assert prompt.count(shown) == 1
+    assert "# m.py\nimport textwrap\n" in prompt
     assert "(Shorter cuts) broke this test" in prompt
