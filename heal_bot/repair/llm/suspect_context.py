@@ -39,7 +39,7 @@ class Related:
 def find_related(
     chosen: Sequence[Target], references: References, ran: Mapping[str, Container[int]]
 ) -> tuple[Related, ...]:
-    """What the suspects use, each once: functions, constants, patterns, base classes' methods.
+    """What the suspects use, each once: functions, constants, classes and their bases.
 
     Of a function that the failing tests do not execute, by the lines that `ran`, the header is
     enough: it is another one of the same name, or one that is not at fault.
@@ -49,7 +49,8 @@ def find_related(
     for near, target in enumerate(chosen):
         base = references.overridden(target)
         used = references.uses(target)[: _USED if near else None]
-        for symbol in filter(None, [base, *used]):
+        bases = (one for symbol in used for one in references.names.ancestors(symbol))
+        for symbol in filter(None, [base, *used, *bases]):
             if paths.is_test(symbol.path) and not paths.is_test(target.path):
                 continue
             for one in references.definitions(symbol):

@@ -47,7 +47,11 @@ class Sub(Base):
         return self.run(parts)
 
 
-class Small:
+class Root:
+    kind = 1
+
+
+class Small(Root):
     size = 2
 
 
@@ -67,15 +71,15 @@ def target(name: str) -> Target:
     return found
 
 
-def test_related_are_the_replaced_method_callees_and_classes_and_long_ones_in_outline(
+def test_related_are_the_replaced_method_callees_and_classes_with_their_bases(
     references: References,
 ) -> None:
     found = find_related([target("Sub.run"), target("Sub.first")], references, {})
-    names = ["Base.run", "Small", "Long", "Sub.again", "WORD"]
+    names = ["Base.run", "Small", "Long", "Sub.again", "Root", "WORD"]
     assert [one.target.qualname for one in found] == names
-    assert [one.near for one in found] == [0, 0, 0, 0, 1]
+    assert [one.near for one in found] == [0, 0, 0, 0, 0, 1]
     sources = {one.target.qualname: one.source for one in found}
-    assert sources["Small"] == "class Small:\n    size = 2\n"
+    assert sources["Small"] == "class Small(Root):\n    size = 2\n"
     assert sources["Long"].startswith("class Long:\n    size = 1\n    def f0(self)  # Number 0.\n")
     assert "return" not in sources["Long"]
 
