@@ -66,6 +66,8 @@ def join_line(lines: list[str], single: str) -> bool:
         if [one.rpartition("import ")[0] for one in singles[:1]] != [head]:
             continue
         names = [one.rpartition("import ")[2] for one in singles]
+        if names == ["*"]:
+            continue
         place = sum(other < name for other in names) if names == sorted(names) else len(names)
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         line = lines[first].rstrip("\r\n")

@@ -141,6 +141,7 @@ def test_an_import_alone_that_two_functions_lack_is_a_change_rails_allow(tree, l
         "from math import (\n    ceil,\n    sqrt,\n)\n",
         "from math import (\n    ceil,\n    sqrt as root\n)\n",
         "from math import ceil; import re\n",
+        "from math import *\n",
         "import re\nfrom math import \\\n    ceil\n",
     ],
 )
