@@ -7,7 +7,7 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run, SearchProgressed
@@ -16,6 +16,7 @@ from heal_bot.core.model import (
     Candidate,
     Cluster,
     Regression,
+    Target,
     Verdict,
     doubt_reversal,
 )
@@ -124,7 +125,7 @@ class _Search:
             fewest = self.reduce(self.code)
         found = sorted({one for pieces in fewest for one in self.allowed(pieces)}, key=_size)
         told = self.explain_told(found[0]) if len(found) == 1 else ""
-        completion = ReversalCompletion(self.change, self.permitted)
+        completion = ReversalCompletion(self.change, self.permitted, self.works)
         if len(found) != 1 or not self.is_slip(found[0]):
             lost = self.restored()
             alone = len(lost) == 1 or not found
@@ -234,16 +235,21 @@ class _Search:
 
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether tests that the commit brought, and that pass, execute each function put back."""
-        spectrum = self.ledger.spectrum
-        if spectrum is None or not self.brought:
-            return False
         tests = [test for test in self.ledger.passed if test.partition("[")[0] in self.brought]
-        lines = spectrum.list_lines(*tests)
-        ran = {
+        return self.list_executed(pieces, tests) == {target for target, _ in pieces}
+
+    def works(self, piece: Piece) -> bool:
+        """Whether tests that pass execute what stands at a part."""
+        return bool(self.list_executed((piece,), self.ledger.passed))
+
+    def list_executed(self, pieces: Pieces, tests: Iterable[str]) -> set[Target]:
+        """The targets of the parts that some tests execute."""
+        spectrum = self.ledger.spectrum
+        lines = spectrum.list_lines(*tests) if spectrum else {}
+        return {
             target for target, part in pieces for cut in part.cuts()
             if lines.get(target.path, set()) & set(list_lines(target, cut))
         }  # fmt: skip
-        return ran == {target for target, _ in pieces}
 
     def descend(self, piece: Piece) -> set[Pieces]:
         """The smallest sets of parts inside a part that pass as it does; else the part itself."""

@@ -20,11 +20,13 @@ Pieces = tuple[Piece, ...]
 class ReversalCompletion:
     """Wider sets of parts of a change; `passing` are those with which all tests pass.
 
-    `lost` is what was taken of the former code beside the parts of the change.
+    `works` tells whether tests that pass execute what stands at a part. `lost` is what was taken of
+    the former code beside the parts of the change.
     """
 
     change: ReversedChange
     passing: Callable[[Sequence[Pieces]], list[Pieces]]
+    works: Callable[[Piece], bool]
     lost: Pieces = ()
 
     def unmix(self, pieces: Pieces) -> Pieces:
@@ -76,10 +78,11 @@ class ReversalCompletion:
     def widen(self, pieces: Pieces) -> Pieces:
         """The parts, and the others that use a function which the commit brought and they use.
 
-        What is wrong with it is wrong at each place, also where no test fails. Where such parts
-        cannot go back by themselves, the functions that they are in do.
+        What is wrong with it is wrong at each place that no test executes; where tests pass, the
+        fault is in how it is used. Where such parts cannot go back by themselves, the functions
+        that they are in do.
         """
-        others = self.change.list_others(pieces)
+        others = [one for one in self.change.list_others(pieces) if not self.works(one)]
         changed = {target for target, _ in others}
         kept = (one for one in pieces if one[0] not in changed)
         whole = (*kept, *(one for one in self.change.places if one[0] in changed))

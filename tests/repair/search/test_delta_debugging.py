@@ -1071,14 +1071,18 @@ def _turn(n):
     ]
 
 
-def test_what_uses_a_function_that_a_commit_brought_goes_back_at_each_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ran", "goes_back"), [(0, True), (10, False)])
+def test_what_uses_a_function_that_a_commit_brought_goes_back_where_no_test_passes(
+    tmp_path: Path, ran: int, goes_back: bool
+) -> None:
     use = "def {}(n):\n    return {}(n)\n\n\n"
     before = "def key(n):\n    return n\n\n\n" + use.format("a", "key") + use.format("b", "key")
     after = before.replace("return key", "return _part") + "def _part(n):\n    return -n\n"
     _, texts, _, _ = _reversals(
-        tmp_path, after, lambda m: bool(m["a"](1) == 1), before=before, title="Speed up"
+        tmp_path, after, lambda m: bool(m["a"](1) == 1), before=before, title="Speed up", ran=ran
     )
-    assert texts == [before + "def _part(n):\n    return -n\n"]
+    left = before if goes_back else before.replace(use.format("b", "key"), use.format("b", "_part"))
+    assert texts == [left + "def _part(n):\n    return -n\n"]
 
 
 def test_an_import_that_the_rest_of_the_commit_needs_stays(tmp_path: Path) -> None:
