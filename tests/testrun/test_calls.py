@@ -194,6 +194,54 @@ def test_two_ways_to_pass_are_told_apart(
     assert len({marks[0], marks[1], marks[2]}) == 3
 
 
+LAZY = """\
+import functools
+
+
+class lazy(property):
+    def __get__(self, instance, owner):
+        return instance.__dict__.setdefault("third", self.fget(instance))
+
+
+class Box:
+    def __init__(self, size):
+        self.size = size
+
+    @functools.cached_property
+    def half(self):
+        return self.size // 2
+
+    @lazy
+    def third(self):
+        return self.size // 3
+
+    def holds(self, least):
+        return False
+"""
+
+
+def test_what_lazy_properties_keep_of_their_results_is_no_difference(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    test = "import m\n\ndef test_holds(): assert m.Box(6).holds(1)\n"
+    tree = folder(tmp_path / "tree", {"m.py": LAZY, "test_m.py": test})
+    source = next(
+        t.source for t in functions.index_targets("m.py", LAZY) if t.qualname == "Box.holds"
+    )
+    ways = (
+        "self.half > least or self.third > least", "self.size // 2 > least", "self.half > least",
+        "bool(setattr(self, 'last', 1)) or self.half > least",
+    )  # fmt: skip
+    candidates = [tree.candidate("Box.holds", source.replace("False", way)) for way in ways]
+    failing = (Failure("test_m.py::test_holds", "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
+        _, *rows = session.call(candidates).rows
+    first, *others, more = ([result.mark for result in row] for row in rows)
+    assert all(other == first for other in others)
+    assert more != first
+
+
 EXAMPLES = '''\
 def spread(low, high):
     """How far apart.

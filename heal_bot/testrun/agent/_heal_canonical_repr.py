@@ -43,6 +43,15 @@ def parts(value):
     return named
 
 
+def _is_cache(kind, name):
+    """Whether an attribute is what a lazy property of that name keeps of its result."""
+    made = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
+    if not hasattr(type(made), "__get__"):
+        return False
+    held = [*getattr(made, "__dict__", {}).values(), getattr(made, "fget", None)]
+    return any(isinstance(f, types.FunctionType) and f.__name__ == name for f in held)
+
+
 def _shape(value, seen, depth):
     kind = type(value)
     if kind in PLAIN:
@@ -64,7 +73,7 @@ def _shape(value, seen, depth):
         return kind.__name__, getattr(value, "__qualname__", getattr(value, "__name__", ""))
     if isinstance(value, types.MethodType):
         return kind.__name__, value.__func__.__qualname__
-    inside = parts(value)
+    inside = {name: part for name, part in parts(value).items() if not _is_cache(kind, name)}
     if inside:
         rows = [(name, _shape(part, seen, depth + 1)) for name, part in sorted(inside.items())]
         return kind.__name__, rows
