@@ -50,7 +50,8 @@ def resolve(
     layout = Layout(paths)
     # Workers of xdist report in the order in which tests end.
     ordered = "pytest-xdist" not in report.hints.plugins
-    join = Join(collection, layout, Sources(paths, read), ordered=ordered)
+    sources = Sources(paths, read)
+    join = Join(collection, layout, sources, ordered=ordered)
     cases = _sorted(report, join)
     failures = tuple(_failure(test, named, layout) for test, named in cases.meant.items())
     # Files that cannot be collected say themselves why the tests in them did not run.
@@ -62,7 +63,7 @@ def resolve(
     remarks = (*stopped, *_capped(unknown, len(missed)), *retried)
     for remark in remarks:
         run.warn("intake", remark)
-    stale = "stale" in report.flags
+    stale = "stale" in report.flags and not _is_foreign(report, sources, layout)
     if failures or not missed or stale:
         whole = stale or (not failures and bool(doubt_green(report)))
         nothing = "" if failures or whole else "the report names no failure"
@@ -146,6 +147,12 @@ def is_green(report: Report) -> bool:
     """Whether a whole report names no test that failed."""
     skipped = all(case.outcome == RunResult.SKIPPED for case in report.cases)
     return skipped and not doubt_green(report)
+
+
+def _is_foreign(report: Report, sources: Sources, layout: Layout) -> bool:
+    """Whether none of the modules that a report names, green ones too, is in the checkout."""
+    named = {part for one in report.hints.modules for part in (one, one.rpartition(".")[0])}
+    return bool(named) and not any(sources.modules(one) or layout.find(one) for one in named)
 
 
 def _is_no_test(case: ReportedCase) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from heal_bot.core.events import Run
-from heal_bot.core.model import Collection, Report, ReportedCase
+from heal_bot.core.model import Collection, Report, ReportedCase, RunHints
 from heal_bot.junit import reported_tests
 from tests.junit.suites import BELOW, ZOO
 
@@ -247,6 +247,21 @@ def test_a_test_that_is_not_here_is_named_with_the_reason(
     assert resolved.failures == ()
     assert re.search(reason, resolved.nothing)
     assert "\n" not in resolved.nothing
+
+
+@pytest.mark.parametrize(
+    ("modules", "whole"), [({"tests.test_a.TestA"}, True), ({"other.test_x", "y/z.py"}, False)]
+)
+def test_an_old_report_has_the_suite_run_unless_it_is_of_another_project(
+    run: Run, modules: set[str], whole: bool
+) -> None:
+    collection = Collection(("tests/test_a.py::test_p",))
+    hints = RunHints(modules=frozenset(modules))
+    report = Report((replace(FAILED, classname="gone.test_g"),), flags=("stale",), hints=hints)
+    paths = ["tests/test_a.py"]
+    resolved = reported_tests.resolve(run, report, collection, paths, lambda path: b"")
+    assert resolved.whole is whole
+    assert ("belong together" in resolved.nothing) is not whole
 
 
 @pytest.mark.parametrize(
