@@ -63,10 +63,14 @@ def _warned(seen: CaseResult, env: Environment) -> str:
     if not frames:
         places = _PLACE.findall(seen.message)
         frames = tuple(Frame(p, int(n), "", Origin.LIBRARY) for p, n in places)
-    if not says_deprecated(kind, said) or not frames or frames[-1].origin is not Origin.LIBRARY:
+    library = bool(frames) and frames[-1].origin is Origin.LIBRARY
+    # Of its own frames pytest shows none.
+    own = kind.startswith("Pytest") and not frames
+    if not says_deprecated(kind, said) or not (library or own):
         return ""
-    site = _SITE.search(frames[-1].path)
-    whose = describe_installed(site[1], env) if site else f"Python {env.version}"
+    site = _SITE.search(frames[-1].path) if library else None
+    top = "pytest" if own else site[1] if site else ""
+    whose = describe_installed(top, env) if top else f"Python {env.version}"
     words = one_line(said.removeprefix(f"{kind}: "), 160)
     start = re.sub(r"[:\\].*", "", words)[:60].strip()
     return (

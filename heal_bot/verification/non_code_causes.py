@@ -23,8 +23,8 @@ from heal_bot.source.tree_files import read_text
 from heal_bot.verification import (
     certificate_expiry,
     dependency_causes,
-    missing_plugins,
     missing_test_data,
+    pytest_causes,
     raise_location,
 )
 
@@ -61,9 +61,6 @@ _AS_ROOT = re.compile(
 # A test that takes a right away, and what it says where that changed nothing.
 _CLOSES = re.compile(r"\bchmod\(")
 _UNMET = re.compile(r"AssertionError|Failed: DID NOT RAISE")
-# What a class of tests says where the methods that nose called did not run.
-_UNSET = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
-_NO_NOSE = 8
 # What Python itself warns of while it compiles.
 _ESCAPE = re.compile(r"SyntaxError: (?:invalid escape sequence|\"is(?: not)?\" with )")
 # The codec of a locale that is not UTF-8, as its files are read and written.
@@ -121,8 +118,7 @@ def explain_environment(seen: CaseResult, reported: Failure, tree: Tree, env: En
         or _variable(seen, tree)
         or _library(seen)
         or _coverage(seen)
-        or _plugin(seen, tree, env)
-        or _nose(seen, tree, env)
+        or pytest_causes.explain_pytest(seen, tree, env)
         or certificate_expiry.explain_expired(seen, tree, datetime.now(UTC))
         or missing_test_data.explain_missing_data(seen, tree)
         or dependency_causes.explain_dependency(seen, tree, env)
@@ -356,36 +352,6 @@ def _library(seen: CaseResult) -> str:
     return (
         f"the shared library {found[1]} is missing here: name its Debian package in "
         "system-packages, or run `heal-bot heal` in the test job itself"
-    )
-
-
-def _plugin(seen: CaseResult, tree: Tree, env: Environment) -> str:
-    """A plugin of pytest that gives what the test asks for."""
-    lacking = missing_plugins.find_complained(seen, tree, env)
-    if not lacking:
-        return ""
-    return (
-        f"pytest's plugin {lacking[0]}, which the test asks for, is missing: install it in the test"
-        " environment"
-    )
-
-
-def _nose(seen: CaseResult, tree: Tree, env: Environment) -> str:
-    """A class whose `setup` is nose's, which pytest called until its version 8."""
-    owner, path = seen.test.split("::")[-2:][0], seen.test.partition("::")[0]
-    found = _UNSET.search(seen.message)
-    if seen.kind != "AttributeError" or found is None or found[1] != owner:
-        return ""
-    setup = raise_location.read_test(tree, f"{path}::{owner}::setup")
-    package = dependency_causes.describe_installed("pytest", env)
-    version = re.search(r" (\d+)\.", package)
-    if not re.search(rf"\bself\.{found[2]}\b", setup) or not version:
-        return ""
-    if int(version[1]) < _NO_NOSE:
-        return ""
-    return (
-        f"{package} does not call {owner}.setup, a name of nose's that versions before"
-        f" {_NO_NOSE} called: name it setup_method, or pin pytest<{_NO_NOSE}"
     )
 
 

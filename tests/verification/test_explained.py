@@ -624,6 +624,26 @@ def test_a_setup_of_nose_that_pytest_no_longer_calls_is_named(
     assert (named in said and "setup_method" in said) if named else said == ""
 
 
+@pytest.mark.parametrize(
+    ("kind", "message", "frames", "phase", "named"),
+    [
+        ("pytest.PytestRemovedIn10Warning", "Class-scoped fixtures", (), "setup", "of pytest"),
+        ("AssertionError", "", (), "setup", "pytest itself fails in the setup"),
+        ("AssertionError", "", (), "call", ""),
+        ("AssertionError", "", (TEST,), "setup", ""),
+        ("AssertionError", "no shop", (), "setup", ""),
+        ("PytestUnraisableExceptionWarning", "unclosed file", (), "call", ""),
+    ],
+)
+def test_what_pytest_itself_raises_is_no_fault_of_the_code(
+    tmp_path: Path, kind: str, message: str, frames: tuple[Frame, ...], phase: str, named: str
+) -> None:
+    seen = CaseResult(T, "error", kind=kind, message=message, frames=frames, phase=phase)
+    said = told(tmp_path, seen, "")
+    assert named in said
+    assert bool(said) is bool(named)
+
+
 def test_a_test_with_a_server_of_its_own_is_refused_here_alone(tmp_path: Path) -> None:
     test = "import http.server\nhttp.server.HTTPServer(('', 0), None)\n"
     tree = FolderTree.of(tmp_path, {"shop.py": "", "tests/test_a.py": test})
