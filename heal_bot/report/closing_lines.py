@@ -80,7 +80,8 @@ def _tests(record: OutcomeRecord, *, verbose: bool) -> list[str]:
     lines = [f"  cannot be collected: {one_line(s, 800)}" for s in describe_uncollected(record)]
     every = [failure.test for failure in record.failures]
     groups: dict[tuple[str, str], list[str]] = {}
-    for failure in record.failures:
+    # What is fixed comes first, whatever was reported before it.
+    for failure in sorted(record.failures, key=lambda one: one.status != "fixed"):
         if failure.status != "collection_error":
             groups.setdefault((describe_failure(failure), failure.reason), []).append(failure.test)
     for (word, reason), tests in groups.items():

@@ -16,6 +16,7 @@ from heal_bot.testrun.driver_protocol import (
 
 _MOST = 2_000
 _TEXT = 300
+_SKIPPED = CallResult("skipped", "", "", "")
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class CallRecords:
     recorded: int = 0
     green: int = 0
     worked: dict[int, str] = field(default_factory=dict)
+    returned: set[int] = field(default_factory=set)
     examples: int = 0
     rows: dict[int, tuple[CallResult, ...]] = field(default_factory=dict)
 
@@ -39,6 +41,8 @@ class CallRecords:
             for pair in expect_rows(record.get("worked"))[:_MOST]:
                 at, came = expect_parts(pair, 2)
                 self.worked[expect_number(at, _MOST)] = expect_text(came, _TEXT)
+            told = expect_rows(record.get("returned"))[:_MOST]
+            self.returned |= {expect_number(at, _MOST) for at in told}
             self.examples += expect_number(record.get("examples"), _MOST)
         else:
             at = expect_number(record.get("i"), count)
@@ -48,10 +52,17 @@ class CallRecords:
         """All of it; rows that do not have one result per call are empty."""
         rows = (self.rows.get(at, ()) for at in range(count))
         fit = tuple(row if len(row) == len(self.named) else () for row in rows)
+        # Copied arguments can lose what they hang on to, as a node does its parents.
+        first = enumerate(fit[1]) if len(fit) > 1 else ()
+        lost = {at for at, one in first if one.how == "raised" and at in self.returned}
+        fit = tuple(
+            tuple(_SKIPPED if at in lost else one for at, one in enumerate(row)) for row in fit
+        )
         examples = min(self.examples, len(self.named))
         recorded = min(self.recorded, len(self.named) - examples)
         unchanged = fit[0][:recorded] if fit else ()
-        worked = frozenset(at for at, row in enumerate(unchanged) if self._is_repeated(at, row))
+        repeated = {at for at, row in enumerate(unchanged) if self._is_repeated(at, row)}
+        worked = frozenset(repeated - lost)
         green = min(self.green, recorded)
         return Calls(tuple(self.named), recorded, fit, examples, worked, green)
 

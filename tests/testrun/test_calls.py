@@ -242,6 +242,44 @@ def test_what_lazy_properties_keep_of_their_results_is_no_difference(
     assert more != first
 
 
+TIED = """\
+class Node:
+    def __init__(self, size, above=None):
+        self.size, self.above = size, above
+
+    def __deepcopy__(self, known):
+        return Node(self.size)
+
+
+def height(node):
+    return node.size - node.above.size
+
+
+def heights(node):
+    yield node.size - node.above.size
+"""
+
+
+@pytest.mark.parametrize(("name", "ask"), [("height", "{}"), ("heights", "next({})")])
+def test_a_call_that_a_copy_of_its_arguments_does_not_repeat_tells_nothing(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str, ask: str
+) -> None:
+    call = ask.format(f"m.{name}(m.Node(1, m.Node(2)))")
+    test = f"import m\n\ndef test_red(): assert {call} == 3\n"
+    tree = folder(tmp_path / "tree", {"m.py": TIED, "test_m.py": test})
+    source = next(t.source for t in functions.index_targets("m.py", TIED) if t.qualname == name)
+    ways = ("node.size + node.above.size", "node.above.size + node.size")
+    candidates = [
+        tree.candidate(name, source.replace("node.size - node.above.size", way)) for way in ways
+    ]
+    failing = (Failure("test_m.py::test_red", "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
+        calls = session.call(candidates)
+    assert calls.recorded == 1
+    assert {row[0].how for row in calls.rows} == {"skipped"}
+
+
 EXAMPLES = '''\
 def spread(low, high):
     """How far apart.

@@ -171,7 +171,8 @@ class Calls:
     The last `green` of those no failing test makes; `worked` are the places of what passing tests
     call that comes out alike by itself. The last `examples` are those of docstrings: each is
     `held`, `broken` or `skipped`. `rows` hold one result per call: first those of the code
-    unchanged, then of each candidate; a row is empty where a candidate could not be called.
+    unchanged, then of each candidate; a row is empty where a candidate could not be called. What
+    the first candidate answered in a test, and with copied arguments raises, is skipped in all.
     """
 
     calls: tuple[str, ...] = ()

@@ -53,7 +53,12 @@ def serve(rerun, swapper, state, order, records):
     calls = recorded + _heal_input_mutator.others(recorded, order["seed"])
     used = recorder.used(order["seed"])
     worked = sorted(recorder.worked.items())
-    known = {"recorded": len(recorded), "green": recorder.alone, "worked": worked}
+    known = {
+        "recorded": len(recorded),
+        "green": recorder.alone,
+        "worked": worked,
+        "returned": sorted(recorder.returned),
+    }
     for at in range(0, len(calls), _CHUNK):
         told = [described(roots, call) for call in calls[at : at + _CHUNK]]
         records.send("calls", v=told, examples=0, **known)
@@ -98,6 +103,7 @@ def _recorded(rerun, swapper, edits, roots):
         rerun(enough)
     finally:
         sys.setprofile(None)
+        recorder.open.clear()
         _heal_hot_swap.put_back(undo)
     return recorder
 

@@ -30,8 +30,9 @@ class Recorder:
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
     inside it by their number and name; `worked` are those in `calls`, by their place, that tests
     make which pass without any change, with the text of what came of them there, the last `alone`
-    those that no other test makes. Where it has all that it keeps it takes itself out: of a
-    function that calls itself a million times each further call would be looked at.
+    those that no other test makes. `returned` are the places of those that gave something back or
+    yielded it. Where it has all that it keeps it takes itself out: of a function that calls itself
+    a million times each further call would be looked at.
     """
 
     def __init__(self, functions):
@@ -40,6 +41,7 @@ class Recorder:
         self.inner = {}
         self.seen = {}
         self.worked = {}
+        self.returned = set()
         self.alone = 0
         self.open = {}
         self.green = False
@@ -84,9 +86,7 @@ class Recorder:
 
     def __call__(self, frame, event, arg):
         if event == "return" and frame in self.open:
-            self.busy = True
-            self.worked[self.open.pop(frame)] = _told(arg)
-            self.busy = False
+            self._end(frame, arg)
         if event != "call" or self.busy:
             return
         code = frame.f_code
@@ -97,6 +97,16 @@ class Recorder:
         if not self.rooms:
             sys.setprofile(None)
 
+    def _end(self, frame, value):
+        at = self.open.pop(frame)
+        # None may stand for an exception as well.
+        if value is not None:
+            self.returned.add(at)
+        if self.green and not frame.f_code.co_flags & _MANY:
+            self.busy = True
+            self.worked[at] = _told(value)
+            self.busy = False
+
     def _keep(self, frame, key):
         self.busy = True
         try:
@@ -106,11 +116,10 @@ class Recorder:
                 kept = copy.deepcopy(given)
                 self.seen[mark] = len(self.calls)
                 self._take(key, kept)
-            if self.green and type(key) is int:
-                at = self.seen[mark]
-                self.worked.setdefault(at, "")
-                if not frame.f_code.co_flags & _MANY:
-                    self.open[frame] = at
+            if type(key) is int:
+                self.open[frame] = self.seen[mark]
+                if self.green:
+                    self.worked.setdefault(self.seen[mark], "")
         except BaseException:
             # What cannot be read or copied is no call to repeat.
             return
