@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,10 +97,9 @@ def search_cluster(
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])
-        elif cluster.id not in ledger.unsure or cluster.id not in ledger.suggestions:
-            search = _ClusterSearch(run, cluster, session, ledger, limits)
+        else:
             seek = _reconcile if cluster.id in ledger.unsure else _take_turns
-            yield from seek(search, proposers)
+            yield from seek(_ClusterSearch(run, cluster, session, ledger, limits), proposers)
     if run.over():
         if run.stopped():
             ledger.stop(run, "interrupted", f"the search for {test} was interrupted")
@@ -118,17 +118,21 @@ def search_cluster(
 
 
 def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:
-    """The winners among the changes that rules make, with which the tests of both sides pass.
+    """The winners where nobody knows whether a commit meant what it broke.
 
-    One that holds shows that tests which seem to contradict what their commit means do not.
+    Where it cannot go back, one that holds shows that the tests of both sides do not contradict
+    each other. Where it can, models alone look for what keeps more of it, doubted for that reason.
     """
     run, ledger, cluster = search.run, search.ledger, search.cluster.id
     part = replace(run, deadline=run.clock() + _RECONCILED * run.left())
-    rules = [proposer for proposer in proposers if proposer.streams]
-    for winner in _take_turns(replace(search, run=part), rules):
+    undone = cluster in ledger.suggestions
+    rules = [one for one in proposers if one.streams and not undone]
+    models = [one for one in proposers if not one.streams]
+    searches = _take_turns(replace(search, run=part), rules), _take_turns(search, models)
+    for winner in itertools.chain.from_iterable(searches):
         why = ledger.unsure.pop(cluster)
-        yield winner
-        if cluster in ledger.suggestions:
+        yield replace(winner, doubts=(*winner.doubts, why)) if undone else winner
+        if not undone and cluster in ledger.suggestions:
             return
         ledger.unsure[cluster] = why
 

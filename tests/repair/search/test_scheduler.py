@@ -141,6 +141,22 @@ def test_a_test_that_seems_to_contradict_its_commit_does_not_where_a_change_suit
     assert ("add" in ledger.unsure) != (suits and cold)
 
 
+def test_a_model_is_asked_for_what_keeps_a_commit_that_may_have_been_meant(tmp_path: Path) -> None:
+    files = (
+        ChangedFile("m.py", SOURCE.replace("a - b", "a + b").encode(), SOURCE.encode()),
+        ChangedFile("CHANGES.md", b"", b"add() is another one now\n"),
+    )
+    broke = Regression("a" * 40, "b" * 40, "Take", ("t::add",), True, files)
+    rule, model = (_change("add", "a - b", new) for new in ("b + a", "b - -a"))
+    tiers = [ListProposer([rule]), ListProposer([model], streams=False)]
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], tiers, {"add": ADD}, regressions=(broke,)
+    )
+    assert [p.edits for p in offered] == [RIGHT_ADD.edits, model.edits]
+    assert not ledger.unsure
+    assert any("if it was meant" in doubt for doubt in ledger.held[0].doubts)
+
+
 @dataclass
 class Ticking(ListProposer):
     """For the cluster `add` wrong changes without end, one a second; else what it was given."""
