@@ -106,12 +106,14 @@ def _warn(attempt: AttemptRecord) -> None:
 
 def _write(changes: Iterable[_Change]) -> None:
     """Write the files once all of them are known to be what they should; the next step."""
-    for change in list(changes):
+    known = list(changes)
+    for change in known:
         if change.data is not None:
             _replace(change.path, change.data)
         done = "already applied" if change.data is None else "changed"
         click.echo(for_log(f"{done}: {change.name}"))
-    click.echo("next: review it with git diff, run the tests, and commit it")
+    if any(change.data is not None for change in known):
+        click.echo("next: review it with git diff, run the tests, and commit it")
 
 
 def _explain_nothing(record: OutcomeRecord, folder: Path) -> None:

@@ -84,10 +84,10 @@ def read_reports(
             gathered.remarks.append(f"{one_line(place.name)} {opened}")
             continue
         with opened.file as stream:
-            if opened.modified < not_before:
-                _stale(gathered, one_line(place.name))
             for document in read_documents(stream, one_line(place.name, 300)):
                 _add(run, gathered, document)
+            if opened.modified < not_before and "stale" not in gathered.flags:
+                _stale(gathered, one_line(place.name))
     if not gathered.reports:
         raise UsageError(_nothing(gathered, find(root, patterns, absolute=absolute)))
     return _report(gathered)

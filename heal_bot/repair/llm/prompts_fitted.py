@@ -24,7 +24,7 @@ from heal_bot.repair.llm.code_looks import SeenCode, cut_text
 from heal_bot.repair.llm.context_selection import select_facts
 from heal_bot.repair.llm.prompt_context import ContextFacts
 
-VERSION = "9"
+VERSION = "10"
 _RULES = "rules"
 # What kept an attempt from being measured.
 _WHY = {
