@@ -62,8 +62,8 @@ _PARTS = frozenset(
     inspect.getdoc inspect.isabstract inspect.isasyncgenfunction inspect.isawaitable
     inspect.isbuiltin inspect.isclass inspect.iscoroutine inspect.iscoroutinefunction
     inspect.isdatadescriptor inspect.isfunction inspect.isgenerator inspect.isgeneratorfunction
-    inspect.ismethod inspect.ismethoddescriptor inspect.ismodule inspect.isroutine
-    io.BytesIO io.StringIO logging.LoggerAdapter logging.getLogger os.PathLike os.fspath os.path.abspath
+    inspect.ismethod inspect.ismethoddescriptor inspect.ismodule inspect.isroutine io.BytesIO
+    io.StringIO logging.LoggerAdapter logging.getLogger os.PathLike os.fspath os.path.abspath
     os.path.basename os.path.commonpath os.path.commonprefix os.path.dirname os.path.expanduser
     os.path.isabs os.path.join os.path.normpath os.path.relpath os.path.split os.path.splitext
     pathlib.PurePath pathlib.PurePosixPath pathlib.PureWindowsPath pprint.pformat shlex.join
