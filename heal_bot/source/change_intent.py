@@ -16,10 +16,12 @@ from heal_bot.source.reversal import brought_tests
 from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"\w+")
+# What gitmoji puts in front of a title.
+_EMOJI = r"(?:(?:[^\x00-\x7f\w]+|:\w+:)\s*)?"
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
 # write them, in a scope or without. What is faster may be told to users, what is written otherwise
 # is not.
-_START = r"(?!\w+(?:\([^)]*\))?!)(?:(?!feat|fix)[\w./()-]+: )?"
+_START = rf"{_EMOJI}(?!\w+(?:\([^)]*\))?!)(?:(?!feat|fix)[\w./()-]+: )?"
 _SAME = re.compile(
     rf"{_START}(?:(?:MAINT|refactor|style)(?:\([^)]*\))?:"
     r"|clean(?:ed)? up|refactor|reformat|reorgani[sz]|restructur|simplif|tid(?:y|ied))"
