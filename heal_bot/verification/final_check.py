@@ -176,6 +176,7 @@ def _judged(
         edits=edits,
         fixed=fixed,
         still_failing=tuple(f.test for f in baseline.confirmed if f.test not in fixed),
+        reason="\n".join(winner.candidate.rationale for winner in proposal.winners),
     )
     undoes = next(iter(commits), "")
     found = CertificateFindings(shown.method, shown.gates, tuple(dict.fromkeys(doubts)), undoes)

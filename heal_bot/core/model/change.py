@@ -110,7 +110,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The verified change: what the pull request commits."""
+    """The verified change: what the pull request commits. `reason` is what its proposers say."""
 
     base_sha: str
     files: tuple[PatchedFile, ...]
@@ -118,3 +118,4 @@ class Patch:
     edits: tuple[Edit, ...]
     fixed: tuple[str, ...]
     still_failing: tuple[str, ...]
+    reason: str = ""

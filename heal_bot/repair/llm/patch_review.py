@@ -84,7 +84,9 @@ class ModelCritic:
         prompter = Prompter(cluster, facts, nonce, self.secrets)
         patched = Prompter(cluster, _patched(facts, patch), nonce, self.secrets)
         for model in self.models:
-            review = self._answer(run, model, partial(patched.review, patch.diff), Review)
+            review = self._answer(
+                run, model, partial(patched.review, patch.diff, patch.reason), Review
+            )
             if review is not None:
                 said = f"second opinion: agrees: {review.agrees}, {len(review.checks)} checks"
                 run.emit(

@@ -96,10 +96,11 @@ class Prompter:
         system = self._render("system", kind="propose", lab=lab)
         return self._fitted(system, attempts, self._render("ask"), limit, turns, way)
 
-    def review(self, diff: str, limit: int) -> Prompt:
-        """The prompt for a second opinion on a patch."""
+    def review(self, diff: str, reason: str, limit: int) -> Prompt:
+        """The prompt for a second opinion on a patch, for which its author gives a reason."""
         system = self._render("system", kind="review")
-        return self._fitted(system, (), self._render("review", diff=diff), limit, start=_JUDGED)
+        task = self._render("review", diff=diff, reason=reason)
+        return self._fitted(system, (), task, limit, start=_JUDGED)
 
     def claim(self, claim: str, code: str, limit: int) -> Prompt:
         """The prompt for a second answer on what a check asserts."""

@@ -51,7 +51,7 @@ class Reader:
         self, run: Run, system: str, messages: Sequence[Message], max_tokens: int,
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:  # fmt: skip
-        self.read.append(messages[0].text)
+        self.read.append("".join(message.text for message in messages))
         return Reply('{"agrees": true}', Cost(), self.name)
 
 
@@ -79,7 +79,7 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     assert target is not None
     edits = (Edit(target, target.source.replace(old, new), ("import textwrap",)),)
     files = edit.patch_files(tree, edits)
-    patch = Patch("1" * 40, files, "(the diff)", edits, (TEST,), ())
+    patch = Patch("1" * 40, files, "(the diff)", edits, (TEST,), (), "The limit was too low")
     totals = SuiteTotals(True, 1, 0, 0, 0.1)
     certificate = Certificate("1" * 40, "", "", ENVIRONMENT, ISOLATION, 2, 2, (), totals, True)
     cluster, reader = Cluster("c", (Failure(TEST, "E", ""),), ()), Reader()
@@ -95,4 +95,5 @@ def test_what_is_reviewed_is_shown_as_it_is_with_the_patch(
     assert "as it is with the patch" in prompt
     assert prompt.count(shown) == 1
     assert "# m.py\nimport textwrap\n" in prompt
+    assert "\nThe limit was too low\n" in prompt
     assert "(Shorter cuts) broke this test" in prompt

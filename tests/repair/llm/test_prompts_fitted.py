@@ -104,7 +104,7 @@ def test_the_oldest_turns_become_a_line_and_the_newest_stays() -> None:
 
 def test_each_kind_of_request_has_one_form_of_answer() -> None:
     proposal = prompter().prompt([], (), 100_000).system
-    review = prompter().review("+x", 100_000).system
+    review = prompter().review("+x", "", 100_000).system
     claim = prompter().claim("it holds", "assert 1", 100_000).system
     assert "<<<<<<< SEARCH" in proposal
     assert "Each answer is one of these" in proposal
