@@ -64,11 +64,14 @@ def weigh_winner(
     return found
 
 
-def compare_winner(session: Session, ledger: AttemptLog, attempt: Attempt) -> Attempt:
-    """A winner beside the suggestion of its cluster: alike, each is evidence for the other."""
-    if (suggestion := ledger.suggestions.get(attempt.cluster)) is None:
+def compare_winner(
+    session: Session, ledger: AttemptLog, attempt: Attempt, other: Attempt | None = None
+) -> Attempt:
+    """A winner beside another, or the suggestion of its cluster: alike, each is evidence."""
+    suggestion = ledger.suggestions.get(attempt.cluster)
+    other = other or (suggestion.attempt if suggestion else None)
+    if other is None:
         return attempt
-    other = suggestion.attempt
     calls, difference = compare_calls(session, other, attempt)
     if difference or (not calls and digest(other.candidate) != digest(attempt.candidate)):
         told = f"attempt {other.number} of {other.candidate.proposer} passes the same tests"

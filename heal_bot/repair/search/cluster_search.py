@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 
 from heal_bot.core.events import Run, SearchProgressed
 from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Verdict
@@ -20,21 +21,17 @@ from heal_bot.repair.search.attempt_history import digest
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.equivalent_edit import search_history
 from heal_bot.repair.search.slow_candidate_throttle import CandidateThrottle
-from heal_bot.repair.search.stopping_criteria import StoppingState
-from heal_bot.repair.templates.template_proposer import TemplateProposer
+from heal_bot.repair.search.stopping_criteria import (
+    StoppingState,
+    settles_a_kind,
+    stands_alone,
+)
 from heal_bot.source import patch_policy
 from heal_bot.source.guard import SourceRejected
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
 _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
-# Families whose changes are as simple as another operator.
-_PLAIN = frozenset(
-    ("comparison", "arithmetic operator", "augmented assignment", "boolean operator", "negation",
-     "boolean constant", "number", "off by one", "argument order", "variable", "method", "function")
-)  # fmt: skip
-# The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
-_LEFT = 4
 # Of the time left, what a proposer that streams may take while one that converses waits.
 _STREAMED = 0.2
 # Of the time left, what a search may take for tests that look out of date.
@@ -89,9 +86,14 @@ def search_cluster(
         ledger.stop(run, "exhausted", f"no function is known to be behind {test}")
         return
     with judge(cluster, base) as session:
-        if rules := [proposer for proposer in proposers if proposer.streams]:
+        search = _ClusterSearch(run, cluster, session, ledger, limits)
+        rules, models = (
+            [p for p in proposers if p.streams is streams] for streams in (True, False)
+        )
+        if rules:
+            ask = partial(_take_turns, search, models)
             try:
-                yield from search_history(run, cluster, session, ledger, rules)
+                yield from search_history(run, cluster, session, ledger, rules, ask)
             except SourceRejected as error:
                 run.warn("repair", f"no more of the breaking commit is put back: {error}")
         stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
@@ -99,7 +101,7 @@ def search_cluster(
             ledger.outdated.setdefault(cluster.id, stored[0])
         else:
             seek = _reconcile if cluster.id in ledger.unsure else _take_turns
-            yield from seek(_ClusterSearch(run, cluster, session, ledger, limits), proposers)
+            yield from seek(search, proposers)
     if run.over():
         if run.stopped():
             ledger.stop(run, "interrupted", f"the search for {test} was interrupted")
@@ -108,7 +110,7 @@ def search_cluster(
     else:
         ledger.end("exhausted")
     best = ledger.best_partial(cluster)
-    if best is None or not _stands_alone(cluster, best, cut_short=run.over()):
+    if best is None or not stands_alone(cluster, best, cut_short=run.over()):
         return
     if best.lacks or any(p.streams and p.name == best.candidate.proposer for p in proposers):
         if cluster.id in ledger.suggestions:
@@ -306,30 +308,8 @@ def _note(cluster: Cluster, attempt: Attempt, tally: StoppingState) -> None:
         tally.regressions += 1
         return
     tally.best = max(tally.best, len(verdict.fixed))
-    if verdict.status == VerdictStatus.IMPROVED and _settles_a_kind(cluster, attempt):
+    if verdict.status == VerdictStatus.IMPROVED and settles_a_kind(cluster, attempt):
         tally.set_apart(attempt)
-
-
-def _stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> bool:
-    """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
-
-    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most,
-    and leaves a quarter or a single test, has to be plain besides, and the best of a whole search.
-    """
-    fixed, tests = len(attempt.verdict.fixed), len(cluster.failures)
-    few_left = 2 * fixed > tests and tests - fixed <= max(1, tests // _LEFT)
-    made = attempt.candidate
-    plain = made.proposer != TemplateProposer.name or made.family in _PLAIN
-    most = few_left and not cut_short and plain
-    return most or _settles_a_kind(cluster, attempt)
-
-
-def _settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
-    """Whether all failures that raised one kind of exception are fixed, and no other one."""
-    fixed = set(attempt.verdict.fixed)
-    kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
-    same = {failure.test for failure in cluster.failures if failure.kind in kinds}
-    return len(kinds) == 1 and same == fixed
 
 
 def _converse(

@@ -7,7 +7,7 @@ make of the functions that the commit changed and on others like them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Noted, Run
@@ -15,7 +15,7 @@ from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Regression, S
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
-from heal_bot.repair.ranking.offer import rank_fixes
+from heal_bot.repair.ranking.offer import compare_winner, rank_fixes
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
 from heal_bot.source import change_intent, patch_policy
@@ -30,9 +30,17 @@ _CALLS = 8
 
 
 def search_history(
-    run: Run, cluster: Cluster, session: Session, ledger: AttemptLog, rules: Sequence[Proposer]
+    run: Run,
+    cluster: Cluster,
+    session: Session,
+    ledger: AttemptLog,
+    rules: Sequence[Proposer],
+    ask: Callable[[], Iterator[Attempt]],
 ) -> Iterator[Attempt]:
-    """What lets the code of a commit do what the code before it did, and what puts that back."""
+    """What lets the code of a commit do what the code before it did, and what puts that back.
+
+    Before much of a commit goes back models are asked for what keeps more of it: their winners.
+    """
     for number, reversal in enumerate(find_reversals(run, cluster, session, ledger)):
         # Where several parts can go back, nobody knows which of them is the fault.
         small = None if number else find_equivalent(run, cluster, session, ledger, rules, reversal)
@@ -40,7 +48,14 @@ def search_history(
             yield small
             if cluster.id in ledger.suggestions:
                 return
+        elif not (number or reversal.lacks or _is_small(reversal.candidate.edits)):
+            yield from (compare_winner(session, ledger, one, reversal) for one in ask())
         yield reversal if number else _mention_smaller(reversal, ledger)
+
+
+def _is_small(edits: Sequence[Edit]) -> bool:
+    """Whether a reversal changes one statement, or only adds what was lost."""
+    return change_intent.is_one_statement(edits) or change_intent.only_adds(edits)
 
 
 def _mention_smaller(reversal: Attempt, ledger: AttemptLog) -> Attempt:
@@ -78,8 +93,7 @@ def find_equivalent(
     edits, regression = reversal.candidate.edits, ledger.find_regression(cluster)
     if regression is None:
         return None
-    small = change_intent.is_one_statement(edits) or change_intent.only_adds(edits)
-    much = not small and change_intent.may_be_slip(regression)
+    much = not _is_small(edits) and change_intent.may_be_slip(regression)
     if cluster.id not in ledger.unsure and not much:
         return None
     part = replace(run, deadline=run.clock() + _SHARE * run.left())

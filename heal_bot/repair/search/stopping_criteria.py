@@ -1,12 +1,13 @@
-"""What a streamed search has seen so far, and whether it may end."""
+"""What a streamed search has seen so far, whether it may end, and on which partial fix."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 
-from heal_bot.core.model import Attempt, Candidate, Verdict
+from heal_bot.core.model import Attempt, Candidate, Cluster, Verdict
 from heal_bot.core.statuses import VerdictStatus
+from heal_bot.repair.templates.template_proposer import TemplateProposer
 
 # Candidates and seconds to go on for other full fixes once there is one (and never more than that
 # share of the seconds left), how much dearer than the first one they may be, and after how many in
@@ -18,6 +19,13 @@ _DEARER = 3.0
 _DEAR_ONES = 40
 # Candidates to go on for a full fix once a partial one stands by itself.
 _PATIENCE = 300
+# Families whose changes are as simple as another operator.
+_PLAIN = frozenset(
+    ("comparison", "arithmetic operator", "augmented assignment", "boolean operator", "negation",
+     "boolean constant", "number", "off by one", "argument order", "variable", "method", "function")
+)  # fmt: skip
+# The part of a cluster, one in so many, that a partial fix may leave; one test in any case.
+_LEFT = 4
 
 
 @dataclass(slots=True)
@@ -90,3 +98,25 @@ class StoppingState:
         dear = candidate.prior > self.roof
         self.dear = self.dear + 1 if dear else 0
         return dear
+
+
+def stands_alone(cluster: Cluster, attempt: Attempt, *, cut_short: bool) -> bool:
+    """Whether a partial fix may be offered: what fixes a small part of one cause is a lucky edit.
+
+    In the example shop such edits pass one of three tests of a missing algorithm. What fixes most,
+    and leaves a quarter or a single test, has to be plain besides, and the best of a whole search.
+    """
+    fixed, tests = len(attempt.verdict.fixed), len(cluster.failures)
+    few_left = 2 * fixed > tests and tests - fixed <= max(1, tests // _LEFT)
+    made = attempt.candidate
+    plain = made.proposer != TemplateProposer.name or made.family in _PLAIN
+    most = few_left and not cut_short and plain
+    return most or settles_a_kind(cluster, attempt)
+
+
+def settles_a_kind(cluster: Cluster, attempt: Attempt) -> bool:
+    """Whether all failures that raised one kind of exception are fixed, and no other one."""
+    fixed = set(attempt.verdict.fixed)
+    kinds = {failure.kind for failure in cluster.failures if failure.test in fixed}
+    same = {failure.test for failure in cluster.failures if failure.kind in kinds}
+    return len(kinds) == 1 and same == fixed

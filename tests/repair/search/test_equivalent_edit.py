@@ -83,7 +83,9 @@ def _find(
         for text in edits
     ]
     run, _ = quiet_run()
-    offered = [*search_history(run, cluster, session, ledger, [ListProposer(proposed)])]
+    offered = [
+        *search_history(run, cluster, session, ledger, [ListProposer(proposed)], lambda: iter(()))
+    ]
     found = offered[0] if offered[0].candidate.proposer == "rules" else None
     return found, ledger
 

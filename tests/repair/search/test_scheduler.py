@@ -82,8 +82,9 @@ def _search(
     run: Run | None = None,
     regressions: tuple[Regression, ...] = (),
     guards: dict[str, Callable[[dict[str, Any]], bool]] | None = None,
+    source: str = SOURCE,
 ) -> tuple[AttemptLog, list[Proposal], list[ExecSession]]:
-    tree = FolderTree.of(tmp_path, {"m.py": SOURCE})
+    tree = FolderTree.of(tmp_path, {"m.py": source})
     ledger = AttemptLog(tree, memory or Memory(), regressions=regressions)
     sessions: list[ExecSession] = []
     run = run or quiet_run()[0]
@@ -155,6 +156,24 @@ def test_a_model_is_asked_for_what_keeps_a_commit_that_may_have_been_meant(tmp_p
     assert [p.edits for p in offered] == [RIGHT_ADD.edits, model.edits]
     assert not ledger.unsure
     assert any("if it was meant" in doubt for doubt in ledger.held[0].doubts)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_model_is_asked_before_much_of_a_commit_goes_back(tmp_path: Path, holds: bool) -> None:
+    wrong = SOURCE.replace("return a - b", "low = min(a, b)\n    high = max(a, b)\n    return high")
+    before = SOURCE.replace("return a - b", "total = a\n    total += b\n    return total")
+    files = (ChangedFile("m.py", before.encode(), wrong.encode()),)
+    broke = Regression("a" * 40, "b" * 40, "refactor: add", ("t::add",), True, files)
+    (target,) = (t for t in index_targets("m.py", wrong) if t.qualname == "add")
+    kept = target.source.replace("return high", "return low + high" if holds else "return low")
+    model = Candidate((Edit(target, kept),), "list", "edit", "")
+    tiers = [ListProposer([]), ListProposer([model], streams=False)]
+    ledger, offered, _ = _search(
+        tmp_path, [_cluster("add", "t::add")], tiers, {"add": ADD}, regressions=(broke,),
+        source=wrong,
+    )  # fmt: skip
+    assert [p.winners[0].candidate.proposer for p in offered] == ["list" if holds else "history"]
+    assert len(ledger.held) == 1
 
 
 @dataclass
