@@ -100,11 +100,12 @@ def find_owner(target: Target, references: References) -> Target | None:
 
 
 def find_callers(chosen: Sequence[Target], references: References) -> Iterator[str]:
-    """Where the suspects are called outside the tests and their own source.
+    """Where the suspects are called, or used, outside the tests and their own source.
 
     Each is a line; of the first suspect's callers the short ones are shown.
     """
-    for target in (one for one in chosen if one.kind == "function"):
+    verbs = {"function": "calls", "assignment": "uses"}
+    for target in (one for one in chosen if one.kind in verbs):
         told: set[Target] = set()
         for call in references.calls(target):
             around = call.around
@@ -114,7 +115,7 @@ def find_callers(chosen: Sequence[Target], references: References) -> Iterator[s
                 break
             told.add(around)
             where = f"{call.path}:{call.line} in {around.qualname}"
-            said = f"{where} calls {target.qualname}"
+            said = f"{where} {verbs[target.kind]} {target.qualname}"
             short = around.last_line - around.first_line < _SHORT
             shown = target == chosen[0] and short and len(told) <= _BODIES
             yield f"{said}:\n{around.source.rstrip()}" if shown else f"{said}: {call.text[:200]}"

@@ -96,6 +96,12 @@ def test_of_what_the_failing_tests_do_not_execute_the_header_is_shown(
 def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
     told = list(find_callers([target("Sub.run"), target("Sub.again")], references))
     assert told == ["b.py:5 in use calls Sub.run:\ndef use():\n    return Sub().run('x')"]
+    constant = functions.find_target(
+        functions.index_targets("a.py", FILES["a.py"]), "WORD", "assignment"
+    )
+    assert constant is not None
+    (told_of,) = find_callers([constant], references)
+    assert told_of.startswith("a.py:14 in Sub.first uses WORD:\n")
 
 
 def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
