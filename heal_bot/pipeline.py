@@ -148,7 +148,7 @@ def _brief_critics(context: RunContext, found: RunFindings) -> Brief:
     return Brief(
         Cluster("review", failures, ()), context.tree,
         regressions=found.history.regressions, python=context.env.version,
-        passed=found.baseline.passed,
+        passed=found.baseline.passed, spectrum=found.baseline.suite.spectrum,
     )  # fmt: skip
 
 

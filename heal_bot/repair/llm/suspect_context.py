@@ -104,7 +104,7 @@ def find_callers(chosen: Sequence[Target], references: References) -> Iterator[s
 
     Each is a line; of the first suspect's callers the short ones are shown.
     """
-    verbs = {"function": "calls", "assignment": "uses"}
+    verbs = {"function": "calls", "assignment": "uses", "class_attribute": "uses"}
     for target in (one for one in chosen if one.kind in verbs):
         told: set[Target] = set()
         for call in references.calls(target):

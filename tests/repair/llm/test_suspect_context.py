@@ -33,6 +33,8 @@ class Base:
 
 
 class Sub(Base):
+    limit = 3
+
     @property
     def first(self):
         return WORD.match("a")
@@ -44,7 +46,7 @@ class Sub(Base):
         return self.again(self.first, inner)
 
     def again(self, *parts):
-        return self.run(parts)
+        return self.run(parts[: self.limit])
 
 
 class Root:
@@ -96,12 +98,23 @@ def test_of_what_the_failing_tests_do_not_execute_the_header_is_shown(
 def test_callers_are_those_outside_of_what_is_shown(references: References) -> None:
     told = list(find_callers([target("Sub.run"), target("Sub.again")], references))
     assert told == ["b.py:5 in use calls Sub.run:\ndef use():\n    return Sub().run('x')"]
-    constant = functions.find_target(
-        functions.index_targets("a.py", FILES["a.py"]), "WORD", "assignment"
-    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("WORD", "assignment", " in Sub.first uses WORD:\n"),
+        ("Sub.limit", "class_attribute", " in Sub.again uses Sub.limit:\n"),
+    ],
+)
+def test_who_uses_a_constant_is_told(
+    references: References, name: str, kind: str, said: str
+) -> None:
+    targets = functions.index_targets("a.py", FILES["a.py"])
+    constant = functions.find_target(targets, name, kind)
     assert constant is not None
-    (told_of,) = find_callers([constant], references)
-    assert told_of.startswith("a.py:14 in Sub.first uses WORD:\n")
+    (told,) = find_callers([constant], references)
+    assert said in told
 
 
 def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
@@ -111,6 +124,7 @@ def test_an_outline_has_bases_and_decorators_and_leaves_the_suspect_out(
     assert home is not None
     assert list(outline_class(home, references, "Sub.run")) == [
         "class Sub(Base):",
+        "    limit = 3",
         "    @property def first(self)",
         "    def again(self, *parts)",
     ]
