@@ -320,10 +320,10 @@ def _is_likely(suggestion: Suggestion) -> bool:
 
 
 def _change(candidate: Candidate) -> str:
-    """Where an attempt changes code, and what its proposer says of it."""
+    """Where an attempt changes code, and what its proposer says of it; '' where it changes none."""
     places = dict.fromkeys(change.target.path for change in candidate.edits)
     why = candidate.rationale.partition("\n")[0] or candidate.family
-    return f"{', '.join(places)}: {why}"
+    return f"{', '.join(places)}: {why}" if places else ""
 
 
 def _diff(tree: Tree, candidate: Candidate) -> str:
