@@ -11,11 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from heal_bot.core.events import Noted, Run
-from heal_bot.core.model import Attempt, Candidate, Cluster, Edit, Regression, Suspect, Target
+from heal_bot.core.model import (
+    Attempt,
+    Candidate,
+    Cluster,
+    Edit,
+    Regression,
+    Suspect,
+    Target,
+    Verdict,
+)
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
 from heal_bot.repair.ranking.offer import compare_winner, rank_fixes
+from heal_bot.repair.ranking.patch_ranking import explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
 from heal_bot.source import change_intent, patch_policy
@@ -205,8 +215,15 @@ def _list_passing(
             or patch_policy.list_decisions(candidate, ledger.tree)
         ):
             found.append(ledger.record(run, cluster, candidate, verdict, 0.0))
-    ledger.weigh([replace(one, lacks=(_OTHER,)) for one in found])
-    return found
+    return [one for one in found if not _refuse_lookup(run, session, ledger, one)]
+
+
+def _refuse_lookup(run: Run, session: Session, ledger: AttemptLog, attempt: Attempt) -> bool:
+    """Whether an edit gives but the tests' answers: nobody is shown it as a change that passes."""
+    why = "" if run.over() else explain_lookup(session.call((attempt.candidate,)))
+    verdict = Verdict(VerdictStatus.REJECTED, detail=why) if why else attempt.verdict
+    ledger.weigh([replace(attempt, verdict=verdict, lacks=(_OTHER,))])
+    return bool(why)
 
 
 def _count_same(session: Session, reference: Candidate, candidate: Candidate) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,10 @@ class ChangedTree(FolderTree):
         return self.changed
 
 
+def _names(m: dict[str, Any]) -> bool:
+    return bool(m["name"](0) == "none" and m["name"](-2) == "minus")
+
+
 def _find(
     tmp_path: Path,
     edits: Sequence[str],
@@ -58,10 +62,13 @@ def _find(
     told: tuple[ChangedFile, ...] = (),
     title: str = TITLE,
     changed: dict[str, frozenset[int]] | None = None,
+    code: tuple[str, str, str] = (BEFORE, AFTER, "(n < 1)"),
+    check: Callable[[dict[str, Any]], bool] = _names,
 ) -> tuple[Attempt | None, AttemptLog]:
-    """What is found among edits of the last comparison, compared on so many calls."""
-    tree = ChangedTree(FolderTree.of(tmp_path, {"m.py": AFTER}).root, changed=changed or {})
-    files = (ChangedFile("m.py", BEFORE.encode(), AFTER.encode()), *told)
+    """What is found among edits of the last part of some code, compared on so many calls."""
+    before, after, last = code
+    tree = ChangedTree(FolderTree.of(tmp_path, {"m.py": after}).root, changed=changed or {})
+    files = (ChangedFile("m.py", before.encode(), after.encode()), *told)
     regression = Regression("a" * 40, "b" * 40, title, (TEST,), True, files)
     ledger = AttemptLog(tree, regressions=(regression,))
 
@@ -69,17 +76,16 @@ def _find(
         rows = []
         for edits in [(), *(candidate.edits for candidate in candidates)]:
             names: dict[str, Any] = {}
-            exec(patch_files(tree, edits)[0].content if edits else AFTER, names)
+            exec(patch_files(tree, edits)[0].content if edits else after, names)
             told = [repr(names["name"](n)) for n in range(-4, calls - 4)]
             rows.append(tuple(CallResult("returned", "str", one, one, one) for one in told))
         return Calls(tuple(f"name({n})" for n in range(-4, calls - 4)), 1, tuple(rows))
 
-    checks = {TEST: lambda m: bool(m["name"](0) == "none" and m["name"](-2) == "minus")}
-    session: Any = ExecSession(tree, "m.py", checks, calls=call)
+    session: Any = ExecSession(tree, "m.py", {TEST: check}, calls=call)
     cluster = Cluster("c1", (Failure(TEST, "AssertionError", "assert"),), ())
-    (target,) = functions.read("m.py", AFTER.encode())
+    (target,) = functions.read("m.py", after.encode())
     proposed = [
-        Candidate((Edit(target, AFTER.replace("(n < 1)", text)),), "rules", "comparison", text)
+        Candidate((Edit(target, after.replace(last, text)),), "rules", "comparison", text)
         for text in edits
     ]
     run, _ = quiet_run()
@@ -109,6 +115,17 @@ def test_what_does_something_else_on_a_call_is_not(tmp_path: Path) -> None:
         "on a call it does something else than the code before the commit did",
     )
     assert not any("attempt 2" in doubt for doubt in ledger.attempts[0].doubts)
+
+
+def test_an_edit_that_gives_but_the_answers_of_the_tests_is_refused(tmp_path: Path) -> None:
+    before = 'def name(n):\n    part = f" {n} EUR"\n    return part.strip()\n'
+    after = 'def name(n):\n    part = f"EUR {n}"\n    return part.lower()\n'
+    found, ledger = _find(
+        tmp_path, ["'4 EUR'"], code=(before, after, "part.lower()"),
+        check=lambda m: bool(m["name"](4) == "4 EUR"),
+    )  # fmt: skip
+    assert found is None
+    assert ledger.attempts[1].verdict.status == "rejected"
 
 
 def test_what_speaks_against_the_reversal_speaks_against_the_edit(tmp_path: Path) -> None:
