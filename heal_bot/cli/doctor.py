@@ -41,12 +41,14 @@ def command(python: str | None, mode: str, repo: str | None) -> None:
     from heal_bot.sandbox.sandbox_client import Sandbox
 
     interpreter = str(Path(python).absolute()) if python else _system_python()
-    with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
-        isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
-        loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
-    _print(isolation, interpreter, loopback)
-    if repo is not None:
-        click.echo(check_repository(repo))
+    try:
+        with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
+            isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
+            loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
+        _print(isolation, interpreter, loopback)
+    finally:
+        if repo is not None:
+            click.echo(check_repository(repo))
 
 
 def check_repository(name: str) -> str:

@@ -75,15 +75,12 @@ def check_writable(folder: Path) -> None:
 def set_aside(folder: Path) -> Path | None:
     """Rename the bundle that is there, so that a new one does not overwrite it; None without one.
 
-    One bundle is kept: what was set aside before goes, unless it alone proposes a change.
+    One bundle is kept: what was set aside before goes.
     """
     if not (folder / OUTCOME).exists():
         return None
     kept = folder.with_name(f"{folder.resolve().name}.previous")
     if (kept / OUTCOME).exists():
-        if _proposes(kept) and not _proposes(folder):
-            shutil.rmtree(folder)
-            return kept
         shutil.rmtree(kept)
     try:
         return folder.resolve().rename(kept)
@@ -92,15 +89,6 @@ def set_aside(folder: Path) -> Path | None:
             f"{folder} holds a bundle that cannot be renamed to {kept}: {error.strerror};"
             " choose another folder with --out"
         ) from error
-
-
-def _proposes(folder: Path) -> bool:
-    """Whether a bundle that can be read has a change for a person."""
-    try:
-        record = read(folder)
-    except UsageError:
-        return False
-    return bool(record.patch or record.suggestion or record.choices)
 
 
 @contextlib.contextmanager

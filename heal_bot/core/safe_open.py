@@ -34,11 +34,25 @@ def read(root: Path, path: str, cap: int, *, one_name: bool = False) -> bytes:
 
     With `one_name` it may have no other name: a hard link can lead to a file of somebody else.
     """
-    with os.fdopen(open_below(root, path), "rb") as file:
-        status = os.fstat(file.fileno())
+    descriptor = open_below(root, path)
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or (one_name and status.st_nlink != 1):
             raise FileNotFoundError(2, "not a plain file", path)
-        data = file.read(cap + 1) if status.st_size <= cap else b""
-        if status.st_size > cap or len(data) > cap:
-            raise OSError(27, "file too large", path)
-        return data
+        if status.st_size <= cap:
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(cap + 1)
+            if len(data) <= cap:
+                return data
+        raise OSError(27, f"more than {cap >> 20} MiB" if cap >> 20 else "file too large", path)
+    finally:
+        os.close(descriptor)
+
+
+def list_names(root: Path, path: str) -> list[str]:
+    """The names in a folder below `root`; OSError where it is none, or reached through a link."""
+    descriptor = open_below(root, path)
+    try:
+        return sorted(os.listdir(descriptor))  # noqa: PTH208 - a descriptor
+    finally:
+        os.close(descriptor)

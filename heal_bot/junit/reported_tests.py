@@ -151,8 +151,11 @@ def is_green(report: Report) -> bool:
 
 def _is_foreign(report: Report, sources: Sources, layout: Layout) -> bool:
     """Whether none of the modules that a report names, green ones too, is in the checkout."""
-    named = {part for one in report.hints.modules for part in (one, one.rpartition(".")[0])}
-    return bool(named) and not any(sources.modules(one) or layout.find(one) for one in named)
+    named = [one for one in report.hints.modules if one]
+    parts = {name.rsplit(".", up)[0] for name in named for up in range(name.count(".") + 1)}
+    # A package of tests has the same name everywhere.
+    found = (path for part in parts for path in (*sources.modules(part), layout.find(part)))
+    return bool(named) and not any(path and not path.endswith("__init__.py") for path in found)
 
 
 def _is_no_test(case: ReportedCase) -> bool:

@@ -16,8 +16,8 @@ from heal_bot.source.reversal import brought_tests
 from heal_bot.source.tree_files import read_text
 
 _WORD = re.compile(r"\w+")
-# What gitmoji puts in front of a title.
-_EMOJI = r"(?:(?:[^\x00-\x7f\w]+|:\w+:)\s*)?"
+# What gitmoji puts in front of the title of a refactoring.
+_EMOJI = r"(?:(?:[♻🎨🚚]\ufe0f?|:(?:recycle|art|truck):)\s*)?"
 # Titles of changes that nobody who calls the code should see: Conventional Commits, and as people
 # write them, in a scope or without. What is faster may be told to users, what is written otherwise
 # is not.
@@ -103,6 +103,14 @@ def explain_unsure(regression: Regression, why: str) -> str:
     return (
         f"{regression.said}. The suggested change is right if that was an accident; if it was"
         f" meant, the tests are out of date. Undecided, because {why}"
+    )
+
+
+def doubt_intention(regression: Regression) -> str:
+    """What a reviewer should know of a change that keeps a commit which may have meant it."""
+    return (
+        f"`{regression.bad_sha[:7]}` ({regression.title}) may have meant what it broke, and then"
+        " the tests are out of date: this change keeps the rest of it"
     )
 
 

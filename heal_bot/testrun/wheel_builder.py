@@ -73,7 +73,7 @@ class SandboxBuilder:
 def _wheel(folder: Path, out: str) -> tuple[str, bytes]:
     """The one wheel in a folder that belongs to the enemy: a regular file of one name."""
     try:
-        names = [path.name for path in (folder / out).iterdir() if path.suffix == ".whl"]
+        names = [name for name in safe_open.list_names(folder, out) if name.endswith(".whl")]
         if len(names) != 1:
             raise ProvisionError(f"the build left {len(names)} wheels instead of one")
         wheel = safe_open.read(folder, f"{out}/{names[0]}", _WHEEL_CAP, one_name=True)

@@ -65,7 +65,7 @@ def _warned(seen: CaseResult, env: Environment) -> str:
         frames = tuple(Frame(p, int(n), "", Origin.LIBRARY) for p, n in places)
     library = bool(frames) and frames[-1].origin is Origin.LIBRARY
     # Of its own frames pytest shows none.
-    own = kind.startswith("Pytest") and not frames
+    own = kind.startswith(("PytestDeprecation", "PytestRemovedIn")) and not frames
     if not says_deprecated(kind, said) or not (library or own):
         return ""
     site = _SITE.search(frames[-1].path) if library else None

@@ -116,16 +116,6 @@ def test_a_bundle_that_is_there_is_set_aside_and_one_older_one_goes(tmp_path: Pa
         assert bundle.read(kept).reason == reason
 
 
-def test_a_bundle_with_a_change_stays_when_one_without_is_set_aside(tmp_path: Path) -> None:
-    folder, kept = tmp_path / "out", tmp_path / "out.previous"
-    empty = bundle.parse(json.dumps(_data()).encode(), folder)
-    for record in (records.record(records.data("1" * 40)), empty, empty):
-        bundle.write(folder, record, {})
-        assert bundle.set_aside(folder) == kept
-        assert not folder.exists()
-        assert bundle.read(kept).patch
-
-
 def test_what_is_no_bundle_of_ours_is_not_removed_to_set_one_aside(tmp_path: Path) -> None:
     folder, other = tmp_path / "out", tmp_path / "out.previous"
     other.mkdir()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
 
 import pytest
 
-from heal_bot.core.safe_open import read
+from heal_bot.core.safe_open import list_names, read
 
 CAP = 1 << 10
 
@@ -43,6 +45,22 @@ def test_what_is_no_plain_file_below_the_root_or_too_long_is_an_os_error(root, m
     made(root)
     with pytest.raises(OSError, match="Errno"):
         read(root, path, CAP)
+
+
+def test_nothing_stays_open_whatever_is_there(root):
+    before = len([*Path("/proc/self/fd").iterdir()])
+    for path in ("inner/file", "inner", "inner/none"):
+        with contextlib.suppress(OSError):
+            read(root, path, CAP)
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
+
+
+def test_the_names_in_a_folder_are_told_unless_a_link_leads_there(root):
+    assert list_names(root, "inner") == ["file"]
+    (root / "out").symlink_to("inner")
+    for path in ("out", "inner/file"):
+        with pytest.raises(OSError, match="Errno"):
+            list_names(root, path)
 
 
 def test_a_file_with_another_name_is_read_unless_it_may_have_only_one(root):

@@ -250,7 +250,14 @@ def test_a_test_that_is_not_here_is_named_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("modules", "whole"), [({"tests.test_a.TestA"}, True), ({"other.test_x", "y/z.py"}, False)]
+    ("modules", "whole"),
+    [
+        ({"tests.test_a.TestA"}, True),
+        ({"tests.test_a.TestA.TestB", "gone"}, True),
+        ({""}, True),
+        ({"other.test_x", "y/z.py"}, False),
+        ({"tests.test_x"}, False),
+    ],
 )
 def test_an_old_report_has_the_suite_run_unless_it_is_of_another_project(
     run: Run, modules: set[str], whole: bool
@@ -258,7 +265,7 @@ def test_an_old_report_has_the_suite_run_unless_it_is_of_another_project(
     collection = Collection(("tests/test_a.py::test_p",))
     hints = RunHints(modules=frozenset(modules))
     report = Report((replace(FAILED, classname="gone.test_g"),), flags=("stale",), hints=hints)
-    paths = ["tests/test_a.py"]
+    paths = ["tests/__init__.py", "tests/test_a.py"]
     resolved = reported_tests.resolve(run, report, collection, paths, lambda path: b"")
     assert resolved.whole is whole
     assert ("belong together" in resolved.nothing) is not whole

@@ -217,6 +217,22 @@ class Box:
 
     def holds(self, least):
         return False
+
+
+class Bin:
+    def __init__(self, size):
+        self.size = size
+
+    @property
+    def size(self):
+        return self.__dict__["size"]
+
+    @size.setter
+    def size(self, size):
+        self.__dict__["size"] = size
+
+    def grow(self):
+        return None
 """
 
 
@@ -260,7 +276,40 @@ def heights(node):
 """
 
 
-@pytest.mark.parametrize(("name", "ask"), [("height", "{}"), ("heights", "next({})")])
+RAISING = """\
+def height(size):
+    return size - 1
+
+
+def heights(size):
+    yield size - 1
+    raise ValueError(size)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "call"), [("height", "m.height('x')"), ("heights", "list(m.heights(1))")]
+)
+def test_a_call_that_raises_in_its_test_is_compared(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str, call: str
+) -> None:
+    test = (
+        "import pytest, m\n\n"
+        f"def test_red():\n    with pytest.raises(OverflowError):\n        {call}\n"
+    )
+    tree = folder(tmp_path / "tree", {"m.py": RAISING, "test_m.py": test})
+    source = next(t.source for t in functions.index_targets("m.py", RAISING) if t.qualname == name)
+    loud = source.replace("    return", "    raise OverflowError\n    return")
+    loud = loud.replace("ValueError", "OverflowError")
+    candidates = [tree.candidate(name, loud)]
+    failing = (Failure("test_m.py::test_red", "ValueError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert next(iter(session.judge(candidates))).status == "fixed"
+        calls = session.call(candidates)
+    assert calls.rows[1][0].how == "raised"
+
+
+@pytest.mark.parametrize(("name", "ask"), [("height", "{}"), ("heights", "list({})[0]")])
 def test_a_call_that_a_copy_of_its_arguments_does_not_repeat_tells_nothing(
     tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str, ask: str
 ) -> None:
@@ -278,6 +327,23 @@ def test_a_call_that_a_copy_of_its_arguments_does_not_repeat_tells_nothing(
         calls = session.call(candidates)
     assert calls.recorded == 1
     assert {row[0].how for row in calls.rows} == {"skipped"}
+
+
+def test_what_a_property_with_a_setter_holds_is_a_difference(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> None:
+    test = "import m\n\ndef test_grow(): assert m.Bin(6).grow() == 1\n"
+    tree = folder(tmp_path / "tree", {"m.py": LAZY, "test_m.py": test})
+    source = next(
+        t.source for t in functions.index_targets("m.py", LAZY) if t.qualname == "Bin.grow"
+    )
+    ways = [f"self.size += {more}\n        return 1" for more in (1, 2)]
+    candidates = [tree.candidate("Bin.grow", source.replace("return None", way)) for way in ways]
+    failing = (Failure("test_m.py::test_grow", "AssertionError", ""),)
+    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
+        _, one, other = session.call(candidates).rows
+    assert one[0].mark != other[0].mark
 
 
 EXAMPLES = '''\

@@ -632,7 +632,7 @@ def test_a_setup_of_nose_that_pytest_no_longer_calls_is_named(
         ("AssertionError", "", (), "call", ""),
         ("AssertionError", "", (TEST,), "setup", ""),
         ("AssertionError", "no shop", (), "setup", ""),
-        ("PytestUnraisableExceptionWarning", "unclosed file", (), "call", ""),
+        ("PytestUnraisableExceptionWarning", "DeprecationWarning: old", (), "call", ""),
     ],
 )
 def test_what_pytest_itself_raises_is_no_fault_of_the_code(

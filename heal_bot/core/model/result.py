@@ -172,7 +172,7 @@ class Calls:
     call that comes out alike by itself. The last `examples` are those of docstrings: each is
     `held`, `broken` or `skipped`. `rows` hold one result per call: first those of the code
     unchanged, then of each candidate; a row is empty where a candidate could not be called. What
-    the first candidate answered in a test, and with copied arguments raises, is skipped in all.
+    ended well with the first candidate in a test, and raises with copied arguments, is skipped.
     """
 
     calls: tuple[str, ...] = ()

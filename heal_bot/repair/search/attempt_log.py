@@ -174,6 +174,8 @@ class AttemptLog:
                 self._suggest(new[0], verified, why)
         else:
             self.confirmed, self.held = verified, proposal.winners
+            for winner in new:
+                self.unsure.pop(winner.cluster, None)
             # Beside other edits what did not hold may.
             self._refused.clear()
             status, fixed, detail = "patch", len(verified.patch.fixed), ""

@@ -26,7 +26,7 @@ from heal_bot.repair.search.stopping_criteria import (
     settles_a_kind,
     stands_alone,
 )
-from heal_bot.source import patch_policy
+from heal_bot.source import change_intent, patch_policy
 from heal_bot.source.guard import SourceRejected
 
 Judge = Callable[[Cluster, tuple[Edit, ...]], Session]
@@ -34,6 +34,8 @@ _REGRESSIONS_KEPT = 3
 _TELL_EVERY = 250
 # Of the time left, what a proposer that streams may take while one that converses waits.
 _STREAMED = 0.2
+# Of the time left, what models may take while a change that passes waits.
+_ASKED = 0.5
 # Of the time left, what a search may take for tests that look out of date.
 _RECONCILED = 0.05
 # Candidates that took too long and are given more time when nothing else was found.
@@ -85,23 +87,24 @@ def search_cluster(
     if not cluster.suspects:
         ledger.stop(run, "exhausted", f"no function is known to be behind {test}")
         return
+    stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
     with judge(cluster, base) as session:
         search = _ClusterSearch(run, cluster, session, ledger, limits)
-        rules, models = (
-            [p for p in proposers if p.streams is streams] for streams in (True, False)
-        )
+        rules = [proposer for proposer in proposers if proposer.streams]
+        models = [] if all(stored) else [one for one in proposers if not one.streams]
+        asked: list[Proposer] = []
         if rules:
-            ask = partial(_take_turns, search, models)
             try:
-                yield from search_history(run, cluster, session, ledger, rules, ask)
+                yield from search_history(
+                    run, cluster, session, ledger, rules, partial(_ask, search, models, asked)
+                )
             except SourceRejected as error:
                 run.warn("repair", f"no more of the breaking commit is put back: {error}")
-        stored = [ledger.stored.get(failure.test, "") for failure in cluster.failures]
         if all(stored):
             ledger.outdated.setdefault(cluster.id, stored[0])
         else:
             seek = _reconcile if cluster.id in ledger.unsure else _take_turns
-            yield from seek(search, proposers)
+            yield from seek(search, [one for one in proposers if one not in asked])
     if run.over():
         if run.stopped():
             ledger.stop(run, "interrupted", f"the search for {test} was interrupted")
@@ -119,24 +122,40 @@ def search_cluster(
     yield best
 
 
+def _ask(
+    search: _ClusterSearch, models: Sequence[Proposer], asked: list[Proposer]
+) -> Iterator[Attempt]:
+    """The winners of models in a part of the time; those are `asked` no more.
+
+    Whatever becomes of them, what is known to pass is offered after them.
+    """
+    run = search.run
+    asked += models
+    part = replace(run, deadline=run.clock() + _ASKED * run.left())
+    try:
+        yield from _take_turns(replace(search, run=part), models)
+    except SourceRejected as error:
+        run.warn("repair", f"no model keeps more of the commit: {error}")
+
+
 def _reconcile(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:
     """The winners where nobody knows whether a commit meant what it broke.
 
     Where it cannot go back, one that holds shows that the tests of both sides do not contradict
     each other. Where it can, models alone look for what keeps more of it, doubted for that reason.
     """
-    run, ledger, cluster = search.run, search.ledger, search.cluster.id
+    run, ledger, cluster = search.run, search.ledger, search.cluster
     part = replace(run, deadline=run.clock() + _RECONCILED * run.left())
-    undone = cluster in ledger.suggestions
+    undone, broke = cluster.id in ledger.suggestions, ledger.find_regression(cluster)
+    doubts = (change_intent.doubt_intention(broke),) if undone and broke else ()
     rules = [one for one in proposers if one.streams and not undone]
     models = [one for one in proposers if not one.streams]
     searches = _take_turns(replace(search, run=part), rules), _take_turns(search, models)
     for winner in itertools.chain.from_iterable(searches):
-        why = ledger.unsure.pop(cluster)
-        yield replace(winner, doubts=(*winner.doubts, why)) if undone else winner
-        if not undone and cluster in ledger.suggestions:
+        yield replace(winner, doubts=(*winner.doubts, *doubts))
+        if not undone and cluster.id in ledger.suggestions:
+            ledger.unsure.pop(cluster.id, None)
             return
-        ledger.unsure[cluster] = why
 
 
 def _take_turns(search: _ClusterSearch, proposers: Sequence[Proposer]) -> Iterator[Attempt]:

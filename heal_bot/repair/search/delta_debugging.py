@@ -7,7 +7,7 @@ expressions in those that matter; at each level as few as do (Zeller and Hildebr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heal_bot.core.events import Run, SearchProgressed
@@ -109,6 +109,7 @@ class _Search:
     missed: Pieces = ()
     tried: int = 0
     judged: dict[Pieces, Verdict] = field(default_factory=dict)
+    green: dict[str, set[int]] | None = None
 
     @property
     def code(self) -> Pieces:
@@ -236,16 +237,22 @@ class _Search:
     def is_tested(self, pieces: Pieces) -> bool:
         """Whether tests that the commit brought, and that pass, execute each function put back."""
         tests = [test for test in self.ledger.passed if test.partition("[")[0] in self.brought]
-        return self.list_executed(pieces, tests) == {target for target, _ in pieces}
+        ran = self.list_executed(pieces, self.read_lines(tests))
+        return bool(ran) and ran == {target for target, _ in pieces}
 
     def works(self, piece: Piece) -> bool:
         """Whether tests that pass execute what stands at a part."""
-        return bool(self.list_executed((piece,), self.ledger.passed))
+        if self.green is None:
+            self.green = self.read_lines(self.ledger.passed)
+        return bool(self.list_executed((piece,), self.green))
 
-    def list_executed(self, pieces: Pieces, tests: Iterable[str]) -> set[Target]:
-        """The targets of the parts that some tests execute."""
+    def read_lines(self, tests: Iterable[str]) -> dict[str, set[int]]:
+        """The lines that some tests execute, by their files."""
         spectrum = self.ledger.spectrum
-        lines = spectrum.list_lines(*tests) if spectrum else {}
+        return spectrum.list_lines(*tests) if spectrum else {}
+
+    def list_executed(self, pieces: Pieces, lines: Mapping[str, set[int]]) -> set[Target]:
+        """The targets of the parts of which lines are among these."""
         return {
             target for target, part in pieces for cut in part.cuts()
             if lines.get(target.path, set()) & set(list_lines(target, cut))

@@ -24,7 +24,7 @@ from heal_bot.core.model import (
 from heal_bot.core.statuses import ConfidenceLevel, VerdictStatus
 from heal_bot.ports import Proposer, Session
 from heal_bot.repair.ranking import behavioral_diff
-from heal_bot.repair.ranking.offer import compare_winner, rank_fixes
+from heal_bot.repair.ranking.offer import UNCOMPARED, compare_winner, rank_fixes
 from heal_bot.repair.ranking.patch_ranking import explain_lookup
 from heal_bot.repair.search.attempt_log import AttemptLog
 from heal_bot.repair.search.delta_debugging import MEANT, find_reversals
@@ -59,7 +59,10 @@ def search_history(
             if cluster.id in ledger.suggestions:
                 return
         elif not (number or reversal.lacks or _is_small(reversal.candidate.edits)):
+            # Who is asked sees nothing that passes.
+            ledger.weigh([replace(reversal, lacks=(UNCOMPARED,))])
             yield from (compare_winner(session, ledger, one, reversal) for one in ask())
+            ledger.weigh([reversal])
         yield reversal if number else _mention_smaller(reversal, ledger)
 
 

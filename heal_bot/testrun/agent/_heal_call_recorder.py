@@ -6,6 +6,7 @@ import copy
 import inspect
 import sys
 import types
+from dis import opname
 
 import _heal_canonical_repr
 import _heal_code_pairs
@@ -30,9 +31,9 @@ class Recorder:
     `calls` holds (number of the function, arguments), `inner` the arguments of the functions
     inside it by their number and name; `worked` are those in `calls`, by their place, that tests
     make which pass without any change, with the text of what came of them there, the last `alone`
-    those that no other test makes. `returned` are the places of those that gave something back or
-    yielded it. Where it has all that it keeps it takes itself out: of a function that calls itself
-    a million times each further call would be looked at.
+    those that no other test makes. `returned` are the places of those that ended well in tests
+    that fail unchanged. Where it has all that it keeps it takes itself out: of a function that
+    calls itself a million times each further call would be looked at.
     """
 
     def __init__(self, functions):
@@ -70,6 +71,7 @@ class Recorder:
         There is room for their calls, where those that fail took all of it.
         """
         self.green = True
+        self.open.clear()
         self.look_at(functions)
         for key in self.codes.values():
             self.rooms[key] = max(self.rooms.get(key, 0), _GREEN)
@@ -95,14 +97,17 @@ class Recorder:
             return
         self._keep(frame, key)
         if not self.rooms:
+            self.open.clear()
             sys.setprofile(None)
 
     def _end(self, frame, value):
-        at = self.open.pop(frame)
-        # None may stand for an exception as well.
-        if value is not None:
+        # What an exception leaves looks like a None that is returned, but for the instruction.
+        well = opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN")
+        many = frame.f_code.co_flags & _MANY
+        at = self.open[frame] if many and not well else self.open.pop(frame)
+        if well and not self.green:
             self.returned.add(at)
-        if self.green and not frame.f_code.co_flags & _MANY:
+        if self.green and not many:
             self.busy = True
             self.worked[at] = _told(value)
             self.busy = False

@@ -46,10 +46,15 @@ def parts(value):
 def _is_cache(kind, name):
     """Whether an attribute is what a lazy property of that name keeps of its result."""
     made = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
-    if not hasattr(type(made), "__get__"):
+    if isinstance(made, types.FunctionType) or not hasattr(type(made), "__get__"):
         return False
-    held = [*getattr(made, "__dict__", {}).values(), getattr(made, "fget", None)]
-    return any(isinstance(f, types.FunctionType) and f.__name__ == name for f in held)
+    try:
+        if getattr(made, "fset", None) is not None:
+            return False
+        held = [*vars(made).values(), getattr(made, "fget", None)]
+        return any(isinstance(f, types.FunctionType) and f.__name__ == name for f in held)
+    except BaseException:
+        return False
 
 
 def _shape(value, seen, depth):

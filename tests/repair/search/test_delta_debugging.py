@@ -598,6 +598,7 @@ def test_what_is_more_than_one_statement_may_be_what_the_commit_means(
         ("♻️ REFACTOR: round up", ("CHANGES.md", "", "Take 12\n"), False),
         (":recycle: Simplify it", ("CHANGES.md", "", "Take 12\n"), False),
         ("✨ feat: simplify it", ("CHANGES.md", "", "Take 12\n"), True),
+        ("💥 Refactor it", ("CHANGES.md", "", "Take 12\n"), True),
         ("perf(math): round up", ("CHANGES.md", "", "- `clamp` rounds up\n"), False),
         ("Simplify rounding", ("CHANGES.md", "", "- `clamp` rounds up\n"), True),
         ("Simplify rounding", ("CHANGES.md", "", "Take 12\n"), False),

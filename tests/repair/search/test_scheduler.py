@@ -155,11 +155,25 @@ def test_a_model_is_asked_for_what_keeps_a_commit_that_may_have_been_meant(tmp_p
     )
     assert [p.edits for p in offered] == [RIGHT_ADD.edits, model.edits]
     assert not ledger.unsure
-    assert any("if it was meant" in doubt for doubt in ledger.held[0].doubts)
+    assert any("may have meant what it broke" in doubt for doubt in ledger.held[0].doubts)
+
+
+@dataclass
+class Asked(ListProposer):
+    """Keeps how many attempts it was shown each time that it was asked."""
+
+    shown: list[int] = field(default_factory=list)
+
+    def propose(self, run: Run, recall: Any) -> Iterator[Candidate]:
+        self.shown.append(len(recall().attempts))
+        yield from self.candidates
 
 
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_model_is_asked_before_much_of_a_commit_goes_back(tmp_path: Path, holds: bool) -> None:
+@pytest.mark.parametrize("cold", [True, False])
+def test_a_model_is_asked_once_before_much_of_a_commit_goes_back_and_does_not_see_it(
+    tmp_path: Path, holds: bool, cold: bool
+) -> None:
     wrong = SOURCE.replace("return a - b", "low = min(a, b)\n    high = max(a, b)\n    return high")
     before = SOURCE.replace("return a - b", "total = a\n    total += b\n    return total")
     files = (ChangedFile("m.py", before.encode(), wrong.encode()),)
@@ -167,13 +181,16 @@ def test_a_model_is_asked_before_much_of_a_commit_goes_back(tmp_path: Path, hold
     (target,) = (t for t in index_targets("m.py", wrong) if t.qualname == "add")
     kept = target.source.replace("return high", "return low + high" if holds else "return low")
     model = Candidate((Edit(target, kept),), "list", "edit", "")
-    tiers = [ListProposer([]), ListProposer([model], streams=False)]
+    asked = Asked([model], streams=False)
+    refused = Verdict(VerdictStatus.UNCONFIRMED, detail="not cold")
     ledger, offered, _ = _search(
-        tmp_path, [_cluster("add", "t::add")], tiers, {"add": ADD}, regressions=(broke,),
-        source=wrong,
+        tmp_path, [_cluster("add", "t::add")], [ListProposer([]), asked], {"add": ADD},
+        _confirmed if cold else lambda proposal: refused, regressions=(broke,), source=wrong,
     )  # fmt: skip
-    assert [p.winners[0].candidate.proposer for p in offered] == ["list" if holds else "history"]
-    assert len(ledger.held) == 1
+    known = [p.winners[0].candidate.proposer for p in offered]
+    expected = ["list"] * holds + ["history"] * (not (holds and cold))
+    assert (known, len(ledger.held)) == (expected, int(cold))
+    assert asked.shown == [0]
 
 
 @dataclass
