@@ -27,6 +27,15 @@ def test_a_doubt_is_told_before_the_patch_can_be_applied() -> None:
     assert told[-1].startswith("next: heal-bot apply --bundle out")
 
 
+def test_what_is_fixed_stands_before_what_was_reported_first() -> None:
+    data = records.data(BASE)
+    data["failures"].sort(key=lambda failure: failure["status"] == "fixed")
+    words = [line.split(":")[0].strip() for line in
+             closing_lines.render_closing(records.record(data), "out")[1:3]]  # fmt: skip
+    assert words[0] == "fixed"
+    assert words[1] != "fixed"
+
+
 def test_what_is_proved_is_told_apart_from_what_is_inferred_and_what_is_not_shown() -> None:
     data = records.data(BASE) | {"proved": [f"{n}\u202e" for n in range(40)]}
     assert not any(
