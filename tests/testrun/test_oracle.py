@@ -192,6 +192,20 @@ def test_the_oracle_is_asked_for_what_no_test_asks(
     assert (len(done.asked.others) > 8, len(new) > 2) == (True, kinds == "many")
 
 
+@pytest.mark.parametrize("place", ["src/pack/m.py", "pack/m.py"])
+def test_what_a_test_imports_itself_is_asked_outside(
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, place: str
+) -> None:
+    tests = "def test_it():\n    from pack.m import f\n    assert f(1) == 2\n"
+    path = "import os, sys\n\nsys.path.insert(0, os.path.abspath('src'))\n"
+    files = {place.replace("m.py", "__init__.py"): "", "test_m.py": tests, "conftest.py": path}
+    base = project("base", files | {place: "def f(n):\n    return n\n"})
+    fresh = project("fresh", files | {place: "def f(n):\n    return n + 1\n"})
+    (done,) = runner.run_many(run, env, [Ask(base, oracle=Oracle(fresh, ((place, "f"),)))])
+    assert [r.outcome for r in done.results] == ["passed"]
+    assert done.asked.tests == ("[2, null]",)
+
+
 def test_a_call_of_much_data_is_not_asked_for_again(
     runner: SuiteRunner, run: Run, env: Environment, project: Callable
 ) -> None:

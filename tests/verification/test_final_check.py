@@ -538,6 +538,20 @@ def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_sai
     assert any("add takes a Cart" in result for _, result in verified.certificate.gates)
 
 
+def _answered(*results: CaseResult) -> SuiteRun:
+    """A run outside in which the change was asked."""
+    return replace(suite(*results), asked=OracleAnswers(_numbers(23)))
+
+
+def test_what_fails_outside_without_having_asked_the_change_contradicts_nothing(
+    tmp_path: Path,
+) -> None:
+    other = suite(failed(BAD, "assert None == 23"))
+    verified, _ = _confirm(tmp_path, oracle=other, oracle_unchanged=other)
+    assert isinstance(verified, Confirmed)
+    assert verified.certificate.methods == (("m.py::add", "in-process"),)
+
+
 @pytest.mark.parametrize(
     ("unchanged", "refused"),
     [
@@ -550,7 +564,7 @@ def test_what_does_not_hold_outside_is_verified_in_process_and_the_reason_is_sai
 def test_what_the_oracle_contradicts_is_refused_where_the_test_means_the_same_there(
     tmp_path: Path, unchanged: CaseResult, refused: bool
 ) -> None:
-    contradicted = suite(failed(BAD, "assert None == 23"))
+    contradicted = _answered(failed(BAD, "assert None == 23"))
     verified, runner = _confirm(tmp_path, oracle=contradicted, oracle_unchanged=suite(unchanged))
     assert runner.asked.count("oracle unchanged") == 1
     if refused:
@@ -619,7 +633,7 @@ def test_the_oracle_is_heard_beside_tests_that_mean_something_else_there(tmp_pat
         tmp_path, baseline=[Reproduced(Failure(t, "", ""), "confirmed") for t in (BAD, other)],
         red=(other,), suite=suite(passed(BAD), passed(other), passed(GOOD)),
         poison=suite(failed(BAD), failed(other)), oracle_unchanged=suite(files, failed(other)),
-        oracle=suite(files, failed(other, "assert None == 23")),
+        oracle=_answered(files, failed(other, "assert None == 23")),
     )  # fmt: skip
     assert isinstance(verified, Verdict)
     assert verified.detail.startswith(
@@ -687,7 +701,7 @@ def test_an_answer_written_down_is_refused_although_its_tests_pass(tmp_path: Pat
 def test_former_code_of_the_repository_is_not_suspected_of_knowing_what_the_tests_expect(
     tmp_path: Path, was: str
 ) -> None:
-    contradicted = suite(failed(BAD, "assert None == 23"))
+    contradicted = _answered(failed(BAD, "assert None == 23"))
     verified, runner = _confirm(tmp_path, new=was, was=was, oracle=contradicted)
     assert isinstance(verified, Confirmed)
     assert "oracle" not in runner.asked
@@ -697,7 +711,7 @@ def test_former_code_of_the_repository_is_not_suspected_of_knowing_what_the_test
 
 
 def test_what_adds_to_former_code_is_suspected_like_any_change(tmp_path: Path) -> None:
-    contradicted = suite(failed(BAD, "assert None == 23"))
+    contradicted = _answered(failed(BAD, "assert None == 23"))
     verified, _ = _confirm(tmp_path, new="a + b + 0", was="a + b", oracle=contradicted)
     assert isinstance(verified, Verdict)
     assert "failed in the oracle's run" in verified.detail
