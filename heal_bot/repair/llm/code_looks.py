@@ -16,7 +16,7 @@ from heal_bot.core.errors import HealBotError
 from heal_bot.core.events import Run
 from heal_bot.core.model import Edit, Failure, Frame, Origin, Target
 from heal_bot.ports import Brief
-from heal_bot.repair.llm.local_variable_trace import make_watcher
+from heal_bot.repair.llm.local_variable_trace import OFFLINE, make_watcher
 from heal_bot.repair.llm.prompt_context import FOLLOWED
 from heal_bot.source import edit, functions, guard, paths
 from heal_bot.source.allowed_paths import permits
@@ -53,11 +53,11 @@ left = "; the rest is left out: name a path" if len(rows) > 40 else ""
 print(*rows[:40], f"{{count}} lines match{{left}}", sep="\\n")
 """
 _TESTS = """
-import importlib.util, pytest
+import importlib.util
 
 options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:heal-bot"]
 options += ["-n0"] if importlib.util.find_spec("xdist") else []
-raise SystemExit(pytest.main([*options, *{tests!r}]))
+raise SystemExit(pytest.main([*options, *{tests!r}], plugins=[Offline()]))
 """
 Text = Annotated[str, Field(max_length=8_000)]
 Number = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -146,7 +146,7 @@ def _seen(look: CodeLook, brief: Brief, edits: Sequence[Edit]) -> SeenCode:
         code = make_watcher(look.path, look.line, test)
     elif look.tool == "tests":
         tests = [test for test in (look.test, *look.tests) if test in known] or known[:5]
-        asked, code = f"tests {' '.join(tests)}", _TESTS.format(tests=tests)
+        asked, code = f"tests {' '.join(tests)}", OFFLINE + _TESTS.format(tests=tests)
     else:
         return SeenCode(look.tool, "there is no such tool: search, show, values, run, tests are")
     return _ran(look, asked, code, brief, edits)

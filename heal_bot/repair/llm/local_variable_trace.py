@@ -11,9 +11,22 @@ from __future__ import annotations
 SHOWN = "--- parameters and local variables ---"
 # What stands before the message.
 WHOLE = "--- the message in full ---"
-_PROGRAM = """
-import collections, contextlib, importlib.util, io, os, reprlib, sys, unittest.util
+# A plugin of pytest for programs that run it: what needs a server is without one.
+OFFLINE = """
+import sys
 import pytest
+
+
+class Offline:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self):
+        # Beside xdist it counts in a local server, and there is no network in here.
+        counting = sys.modules.get("pytest_rerunfailures")
+        if hasattr(counting, "ServerStatusDB"):
+            counting.ServerStatusDB = counting.StatusDB
+"""
+_PROGRAM = """
+import collections, contextlib, importlib.util, io, os, reprlib, unittest.util
 
 PATH, LINE, TEST = {path!r}, {line!r}, {test!r}
 OPTIONS = ["-vv", "-s", "-p", "no:cacheprovider", "-p", "no:heal-bot"]
@@ -55,14 +68,7 @@ def at_call(frame, event, argument):
     return at_line if os.path.realpath(frame.f_code.co_filename) == WANTED else None
 
 
-class Watch:
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_cmdline_main(self):
-        # Beside xdist it counts in a local server, and there is no network in here.
-        counting = sys.modules.get("pytest_rerunfailures")
-        if hasattr(counting, "ServerStatusDB"):
-            counting.ServerStatusDB = counting.StatusDB
-
+class Watch(Offline):
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
         given.extend(write(getattr(getattr(item, "callspec", None), "params", {{}})))
@@ -104,4 +110,4 @@ if times and raised:
 
 def make_watcher(path: str, line: int, test: str) -> str:
     """The program for a line of a file (relative to the root) and a node id."""
-    return _PROGRAM.format(path=path, line=line, test=test, shown=SHOWN, whole=WHOLE)
+    return OFFLINE + _PROGRAM.format(path=path, line=line, test=test, shown=SHOWN, whole=WHOLE)
