@@ -82,8 +82,11 @@ def env(site: Path) -> Environment:
 
 
 @pytest.fixture
-def runner(sandbox: Sandbox) -> SuiteRunner:
-    return SuiteRunner(sandbox)
+def runner(sandbox: Sandbox) -> Iterator[SuiteRunner]:
+    """A runner, which keeps no slot of the shared sandbox for a session that never comes."""
+    made = SuiteRunner(sandbox)
+    yield made
+    made.make_room(room=sandbox.count)
 
 
 @pytest.fixture(scope="session")
