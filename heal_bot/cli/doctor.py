@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from heal_bot.cli import shared_options
-from heal_bot.core.errors import SandboxError, UsageError
+from heal_bot.core.errors import SandboxError
 from heal_bot.core.model import Isolation
 
 _LAYERS = {
@@ -37,34 +37,29 @@ _LAYERS = {
 )
 def command(python: str | None, mode: str, repo: str | None) -> None:
     """Show which isolation holds on this machine, tested from inside the sandbox."""
+    if repo is not None:
+        click.echo(check_repository(repo))
     from heal_bot.sandbox import preflight
     from heal_bot.sandbox.sandbox_client import Sandbox
 
     interpreter = str(Path(python).absolute()) if python else _system_python()
-    try:
-        with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
-            isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
-            loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
-        _print(isolation, interpreter, loopback)
-    finally:
-        if repo is not None:
-            click.echo(check_repository(repo))
+    with Sandbox.start("strict" if mode == "strict" else "reduced", slots=1) as sandbox:
+        isolation = preflight.run_self_test(sandbox, interpreter, {}, _roots(interpreter))
+        loopback = sandbox.layers.no_loopback(mode) or sandbox.layers.loopback_gap()
+    _print(isolation, interpreter, loopback)
 
 
 def check_repository(name: str) -> str:
-    """Whether workflows of a repository may open pull requests, and where that is set.
-
-    UsageError without a token.
-    """
+    """Whether workflows of a repository may open pull requests, and where that is set."""
     from heal_bot.core import settings
     from heal_bot.core.events import Run
     from heal_bot.github.client import ALLOW_PULLS
 
     chosen = settings.from_process(None, {})
     if not chosen.github_token:
-        raise UsageError(
-            f"GITHUB_TOKEN is empty; give that of somebody who administers {name} (a fine-grained"
-            " one needs Administration: read)"
+        return (
+            f"{name}: GITHUB_TOKEN is empty; give that of somebody who administers the repository"
+            " (a fine-grained one needs Administration: read)"
         )
     forge = shared_options.open_repository(chosen, name)
     allowed = forge.may_actions_propose(Run(lambda event: None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -17,7 +18,7 @@ def open_below(root: Path, path: str) -> int:
     """
     parts = path.split("/")
     if not all(part not in {"", ".", ".."} for part in parts):
-        raise FileNotFoundError(2, "no such file", path)
+        raise FileNotFoundError(errno.ENOENT, "no such file", path)
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
@@ -38,13 +39,13 @@ def read(root: Path, path: str, cap: int, *, one_name: bool = False) -> bytes:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or (one_name and status.st_nlink != 1):
-            raise FileNotFoundError(2, "not a plain file", path)
+            raise FileNotFoundError(errno.ENOENT, "not a plain file", path)
         if status.st_size <= cap:
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 data = file.read(cap + 1)
             if len(data) <= cap:
                 return data
-        raise OSError(27, f"more than {cap >> 20} MiB" if cap >> 20 else "file too large", path)
+        raise OSError(errno.EFBIG, f"larger than {cap} bytes", path)
     finally:
         os.close(descriptor)
 

@@ -154,9 +154,9 @@ class Proof:
         inside = tamper_evidence.explain_outside(outside, fixed) if outside else self.inside
         apart = "passed with the change in another process than the assertions"
         rows.append(("oracle", f"in-process: {inside}" if inside else apart))
-        # A function that no test came to there, as one that it imports late, contradicts nothing.
-        answered = outside is not None and bool(outside.asked.tests)
-        red = tamper_evidence.find_contradicting(outside, fixed) if outside and answered else ()
+        # Where no test called the change, it was the code without it that failed.
+        answered = outside if outside and outside.asked.tests else None
+        red = tamper_evidence.find_contradicting(answered, fixed) if answered else ()
         if red and (heard := self._heard(red)):
             veto = "it passes only where the change runs beside what the test expects"
             return ShownRuns(veto=f"{tamper_evidence.describe_result(heard[0])}: {veto}")

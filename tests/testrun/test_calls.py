@@ -174,22 +174,35 @@ LUCKY = {
 }  # fmt: skip
 
 
+Asked = tuple[list[str], Calls]
+
+
+@pytest.fixture
+def asked(
+    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+) -> Callable[..., Asked]:
+    """What comes of a function's text in other ways: how each is judged, and all calls."""
+
+    def ask(code: str, tests: str, test: str, name: str, wrong: str, *ways: str) -> Asked:
+        tree = folder(tmp_path / "tree", {"m.py": code, "test_m.py": tests})
+        (source,) = (t.source for t in functions.index_targets("m.py", code) if t.qualname == name)
+        candidates = [tree.candidate(name, source.replace(wrong, way)) for way in ways]
+        failing = (Failure(f"test_m.py::test_{test}", "AssertionError", ""),)
+        with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
+            statuses = [str(verdict.status) for verdict in session.judge(candidates)]
+            return statuses, session.call(candidates)
+
+    return ask
+
+
 @pytest.mark.parametrize("name", LUCKY)
-def test_two_ways_to_pass_are_told_apart(
-    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str
-) -> None:
-    tree = folder(tmp_path / "tree", {"m.py": KINDS, "test_m.py": KIND_TESTS})
-    source = next(t.source for t in functions.index_targets("m.py", KINDS) if t.qualname == name)
+def test_two_ways_to_pass_are_told_apart(asked: Callable[..., Asked], name: str) -> None:
     wrong, right, lucky = LUCKY[name]
-    sources = [source.replace(wrong, text) for text in (right, lucky, f"{right} + 0")]
-    candidates = [tree.candidate(name, text) for text in sources]
-    test = f"test_m.py::test_{name.rpartition('.')[0].lower() or name}"
-    failing = (Failure(test, "AssertionError", ""),)
-    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
-        statuses = [verdict.status for verdict in session.judge(candidates)]
-        rows = session.call(candidates).rows
+    test = name.rpartition(".")[0].lower() or name
+    ways = (right, lucky, f"{right} + 0")
+    statuses, calls = asked(KINDS, KIND_TESTS, test, name, wrong, *ways)
     assert statuses[0] == "fixed"
-    marks = [tuple(result.mark for result in row) for row in rows]
+    marks = [tuple(result.mark for result in row) for row in calls.rows]
     assert marks[1] == marks[3]
     assert len({marks[0], marks[1], marks[2]}) == 3
 
@@ -237,25 +250,27 @@ class Bin:
 
 
 def test_what_lazy_properties_keep_of_their_results_is_no_difference(
-    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
+    asked: Callable[..., Asked],
 ) -> None:
-    test = "import m\n\ndef test_holds(): assert m.Box(6).holds(1)\n"
-    tree = folder(tmp_path / "tree", {"m.py": LAZY, "test_m.py": test})
-    source = next(
-        t.source for t in functions.index_targets("m.py", LAZY) if t.qualname == "Box.holds"
-    )
     ways = (
         "self.half > least or self.third > least", "self.size // 2 > least", "self.half > least",
         "bool(setattr(self, 'last', 1)) or self.half > least",
     )  # fmt: skip
-    candidates = [tree.candidate("Box.holds", source.replace("False", way)) for way in ways]
-    failing = (Failure("test_m.py::test_holds", "AssertionError", ""),)
-    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
-        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
-        _, *rows = session.call(candidates).rows
-    first, *others, more = ([result.mark for result in row] for row in rows)
+    test = "import m\n\ndef test_holds(): assert m.Box(6).holds(1)\n"
+    statuses, calls = asked(LAZY, test, "holds", "Box.holds", "False", *ways)
+    assert set(statuses) == {"fixed"}
+    first, *others, more = ([result.mark for result in row] for row in calls.rows[1:])
     assert all(other == first for other in others)
     assert more != first
+
+
+def test_what_a_property_with_a_setter_holds_is_a_difference(asked: Callable[..., Asked]) -> None:
+    ways = (f"self.size += {more}\n        return 1" for more in (1, 2))
+    test = "import m\n\ndef test_grow(): assert m.Bin(6).grow() == 1\n"
+    statuses, calls = asked(LAZY, test, "grow", "Bin.grow", "return None", *ways)
+    assert set(statuses) == {"fixed"}
+    _, one, other = calls.rows
+    assert one[0].mark != other[0].mark
 
 
 TIED = """\
@@ -276,9 +291,23 @@ def heights(node):
 """
 
 
+@pytest.mark.parametrize(("name", "ask"), [("height", "{}"), ("heights", "list({})[0]")])
+def test_a_call_that_a_copy_of_its_arguments_does_not_repeat_tells_nothing(
+    asked: Callable[..., Asked], name: str, ask: str
+) -> None:
+    call = ask.format(f"m.{name}(m.Node(1, m.Node(2)))")
+    test = f"import m\n\ndef test_red(): assert {call} == 3\n"
+    ways = ("node.size + node.above.size", "node.above.size + node.size")
+    statuses, calls = asked(TIED, test, "red", name, "node.size - node.above.size", *ways)
+    assert set(statuses) == {"fixed"}
+    assert calls.recorded == 1
+    assert {row[0].how for row in calls.rows} == {"skipped"}
+
+
 RAISING = """\
 def height(size):
-    return size - 1
+    if size:
+        raise ValueError(size)
 
 
 def heights(size):
@@ -288,62 +317,16 @@ def heights(size):
 
 
 @pytest.mark.parametrize(
-    ("name", "call"), [("height", "m.height('x')"), ("heights", "list(m.heights(1))")]
+    ("name", "call"), [("height", "m.height(1)"), ("heights", "[*m.heights(1)]")]
 )
 def test_a_call_that_raises_in_its_test_is_compared(
-    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str, call: str
+    asked: Callable[..., Asked], name: str, call: str
 ) -> None:
-    test = (
-        "import pytest, m\n\n"
-        f"def test_red():\n    with pytest.raises(OverflowError):\n        {call}\n"
-    )
-    tree = folder(tmp_path / "tree", {"m.py": RAISING, "test_m.py": test})
-    source = next(t.source for t in functions.index_targets("m.py", RAISING) if t.qualname == name)
-    loud = source.replace("    return", "    raise OverflowError\n    return")
-    loud = loud.replace("ValueError", "OverflowError")
-    candidates = [tree.candidate(name, loud)]
-    failing = (Failure("test_m.py::test_red", "ValueError", ""),)
-    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
-        assert next(iter(session.judge(candidates))).status == "fixed"
-        calls = session.call(candidates)
+    raises = f"def test_red():\n    with pytest.raises(OverflowError):\n        {call}\n"
+    test = f"import pytest, m\n\n{raises}"
+    statuses, calls = asked(RAISING, test, "red", name, "ValueError", "OverflowError")
+    assert statuses == ["fixed"]
     assert calls.rows[1][0].how == "raised"
-
-
-@pytest.mark.parametrize(("name", "ask"), [("height", "{}"), ("heights", "list({})[0]")])
-def test_a_call_that_a_copy_of_its_arguments_does_not_repeat_tells_nothing(
-    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable, name: str, ask: str
-) -> None:
-    call = ask.format(f"m.{name}(m.Node(1, m.Node(2)))")
-    test = f"import m\n\ndef test_red(): assert {call} == 3\n"
-    tree = folder(tmp_path / "tree", {"m.py": TIED, "test_m.py": test})
-    source = next(t.source for t in functions.index_targets("m.py", TIED) if t.qualname == name)
-    ways = ("node.size + node.above.size", "node.above.size + node.size")
-    candidates = [
-        tree.candidate(name, source.replace("node.size - node.above.size", way)) for way in ways
-    ]
-    failing = (Failure("test_m.py::test_red", "AssertionError", ""),)
-    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
-        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
-        calls = session.call(candidates)
-    assert calls.recorded == 1
-    assert {row[0].how for row in calls.rows} == {"skipped"}
-
-
-def test_what_a_property_with_a_setter_holds_is_a_difference(
-    tmp_path: Path, sandbox: Sandbox, env: Environment, folder: Callable
-) -> None:
-    test = "import m\n\ndef test_grow(): assert m.Bin(6).grow() == 1\n"
-    tree = folder(tmp_path / "tree", {"m.py": LAZY, "test_m.py": test})
-    source = next(
-        t.source for t in functions.index_targets("m.py", LAZY) if t.qualname == "Bin.grow"
-    )
-    ways = [f"self.size += {more}\n        return 1" for more in (1, 2)]
-    candidates = [tree.candidate("Bin.grow", source.replace("return None", way)) for way in ways]
-    failing = (Failure("test_m.py::test_grow", "AssertionError", ""),)
-    with SuiteRunner(sandbox).warm(Run(lambda e: None), tree, env, failing, ()) as session:
-        assert {verdict.status for verdict in session.judge(candidates)} == {"fixed"}
-        _, one, other = session.call(candidates).rows
-    assert one[0].mark != other[0].mark
 
 
 EXAMPLES = '''\

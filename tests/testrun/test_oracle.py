@@ -192,11 +192,17 @@ def test_the_oracle_is_asked_for_what_no_test_asks(
     assert (len(done.asked.others) > 8, len(new) > 2) == (True, kinds == "many")
 
 
-@pytest.mark.parametrize("place", ["src/pack/m.py", "pack/m.py"])
+@pytest.mark.parametrize(
+    ("place", "module"),
+    [("src/pack/m.py", "pack.m"), ("pack/m.py", "pack.m"), ("pack/__init__.py", "pack")],
+)
 def test_what_a_test_imports_itself_is_asked_outside(
-    runner: SuiteRunner, run: Run, env: Environment, project: Callable, place: str
+    runner: SuiteRunner, run: Run, env: Environment, project: Callable, place: str, module: str
 ) -> None:
-    tests = "def test_it():\n    from pack.m import f\n    assert f(1) == 2\n"
+    tests = (
+        f"def test_it():\n    import sys\n    from {module} import f\n    assert f(1) == 2\n"
+        "    assert 'pack.__init__' not in sys.modules\n"
+    )
     path = "import os, sys\n\nsys.path.insert(0, os.path.abspath('src'))\n"
     files = {place.replace("m.py", "__init__.py"): "", "test_m.py": tests, "conftest.py": path}
     base = project("base", files | {place: "def f(n):\n    return n\n"})

@@ -125,7 +125,7 @@ def search_cluster(
 def _ask(
     search: _ClusterSearch, models: Sequence[Proposer], asked: list[Proposer]
 ) -> Iterator[Attempt]:
-    """The winners of models in a part of the time; those are `asked` no more.
+    """The winners of models in a part of the time; `asked` has the models from then on.
 
     Whatever becomes of them, what is known to pass is offered after them.
     """

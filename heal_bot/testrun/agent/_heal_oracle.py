@@ -108,7 +108,7 @@ class Oracle:
     def load(self, path):
         """Import the module of a file under a name by which it is found."""
         file = os.path.realpath(os.path.join(self.repo, path))
-        parts = path[: -len(".py")].split("/")
+        parts = path[: -len(".py")].removesuffix("/__init__").split("/")
         first = len(parts) - 1
         while first and os.path.isfile(os.path.join(self.repo, *parts[:first], "__init__.py")):
             first -= 1
